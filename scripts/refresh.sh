@@ -1,0 +1,49 @@
+#!/usr/bin/env bash
+# refresh.sh: write the commits of build/linux, branch patched, back to
+# series/. Cover letters stay as they are. Replaces a series as a whole or not
+# at all.
+. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/queue.sh"
+lock
+
+[ -z "$LINUX" ] || die "the queue is kept against the base in base.lock" "make refresh without LINUX="
+[ -d "$TREE/.git" ] || die "there is no build/linux" "make tree"
+stamped "$(base_lock sha256)" "$BUILD/tree.base" ||
+	die "build/linux has another base than base.lock" "make tree, without LINUX="
+check_not_busy
+check_on_patched
+[ -z "$(git -C "$TREE" status --porcelain --untracked-files=no | head -n1)" ] ||
+	die "build/linux has uncommitted changes" "git -C build/linux commit, then make refresh"
+[ -z "$(git -C "$TREE" rev-list --min-parents=2 -n1 stock..patched)" ] ||
+	die "branch patched has a merge" "git -C build/linux rebase stock"
+if ! stamped "$(queue_hash)" "$BUILD/tree.stamp" && [ -z "${FORCE:-}" ]; then
+	die "series/ has changed since build/linux was made from it" \
+	    "git diff series/ to see how; make tree takes it, make refresh FORCE=1 overwrites it"
+fi
+
+new=$BUILD/refresh
+cleanup() { rm -rf "$new"; }
+rm -rf "$new"
+mkdir -p "$new"
+write_queue "$new" patched
+for d in "$new"/*/; do
+	d=${d%/}
+	dest=$TOP/series/${d##*/}
+	[ ! -e "$dest/0000-cover-letter.patch" ] || cp -p "$dest/0000-cover-letter.patch" "$d/"
+	if ! diff -rq "$d" "$dest" >/dev/null 2>&1; then
+		say "refresh: series/${d##*/}: $(patches "$d" | wc -l) patches"
+		rm -rf "$dest.old"
+		[ ! -e "$dest" ] || mv "$dest" "$dest.old"
+		mv "$d" "$dest"
+		rm -rf "$dest.old"
+	fi
+done
+for d in $(series); do
+	git -C "$TREE" log --format=%s stock..patched | grep -qxF "$(marker "$d")" ||
+		say "refresh: note: branch patched has no commit \"$(marker "$d")\"; series/${d##*/} is left alone"
+done
+tree=$(git -C "$TREE" rev-parse 'patched^{tree}')
+sed -i "s/^patched=.*/patched=$tree/" "$TOP/base.lock"
+git -C "$TREE" rev-parse patched >"$BUILD/tree.applied"
+queue_hash >"$BUILD/tree.stamp"
+say "refresh: series/ holds what build/linux has, tree id ${tree:0:12}"

@@ -1,0 +1,48 @@
+#!/usr/bin/env bash
+# test.sh FLAVOUR [GLOB]: build what is needed, and run the selftests in the
+# guest. GLOB selects by TEST or TEST/SUBTEST.
+. "$(dirname "$0")/lib.sh"
+
+flavour=${1:-patched} glob=${2:-}
+lock
+list() { sed 's/#.*//' "$TOP/vm/tests" | xargs -n1; }
+
+# Which tests, before anything is built
+tests=()
+sub=
+case $glob in */*) sub=/${glob#*/} ;; esac
+while read -r t; do
+	# shellcheck disable=SC2254
+	case $t in ${glob%%/*}) tests+=("$t$sub") ;; esac
+	[ -n "$glob" ] || tests+=("$t")
+done < <(list)
+[ ${#tests[@]} -gt 0 ] || die "T=$glob matches none of: $(list | xargs)" "make test T=xdp_devmap_mixed"
+
+script kernel "$flavour"
+export XDP_BULK_NOTED=1
+script selftests
+
+limit=900
+[ "$flavour" != debug ] || limit=2400
+rc=0
+"$TOP/scripts/boot.sh" "$flavour" vm/selftests $limit "${tests[@]}" | grep -v '^\[' || rc=${PIPESTATUS[0]}
+
+console=$BUILD/run/$flavour/console
+totals=$(sed -n 's/^guest: \([0-9]* passed, [0-9]* failed, [0-9]* skipped\)$/\1/p' "$console" 2>/dev/null | tail -n1)
+read -r passed _ failed _ skipped _ <<<"${totals:-0 passed, 0 failed, 0 skipped}"
+if [ -z "$totals" ] || [ "$rc" = 125 ]; then
+	failed=$((failed + 1))
+	echo "not ok - the guest reported no result: panic, hang or time-out; log: ${console#"$PWD"/}"
+elif [ $((passed + failed + skipped)) = 0 ]; then
+	die "T=$glob matches no subtest" "make test T=${glob%%/*}"
+elif { [ "$rc" = 0 ] && [ "$failed" != 0 ]; } || { [ "$rc" != 0 ] && [ "$failed" = 0 ]; }; then
+	failed=$((failed + 1))
+	echo "not ok - the guest's status $rc contradicts its result; log: ${console#"$PWD"/}"
+fi
+if "$TOP/scripts/log-scan.sh" "$flavour"; then
+	passed=$((passed + 1))
+else
+	failed=$((failed + 1))
+fi
+echo "$passed passed, $failed failed, $skipped skipped"
+[ "$failed" = 0 ] || exit 1
