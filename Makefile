@@ -4,6 +4,7 @@
 FLAVOUR ?= patched
 T ?=
 OUT ?= build/export
+ASSISTED_BY ?= LLM coccinelle
 S := scripts
 
 # Scripts read these from the environment

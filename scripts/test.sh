@@ -5,21 +5,36 @@
 
 flavour=${1:-patched} glob=${2:-}
 lock
-list() { sed 's/#.*//' "$TOP/vm/tests" | xargs -n1; }
+# The files of vm/tests, and the tests that each holds
+list_files() { sed 's/#.*//' "$TOP/vm/tests" | xargs -n1; }
+list_tests() {
+	sed -nE 's/^void (serial_)?test_([A-Za-z0-9_]+)\((void)?\).*/\2/p' \
+		"$TREE/tools/testing/selftests/bpf/prog_tests/$1.c"
+}
+
+script deps
+script tree
+export XDP_BULK_NOTED=1
 
 # Which tests, before anything is built
 tests=()
 sub=
 case $glob in */*) sub=/${glob#*/} ;; esac
-while read -r t; do
-	# shellcheck disable=SC2254
-	case $t in ${glob%%/*}) tests+=("$t$sub") ;; esac
-	[ -n "$glob" ] || tests+=("$t")
-done < <(list)
-[ ${#tests[@]} -gt 0 ] || die "T=$glob matches none of: $(list | xargs)" "make test T=xdp_devmap_mixed"
+for f in $(list_files); do
+	[ -e "$TREE/tools/testing/selftests/bpf/prog_tests/$f.c" ] ||
+		die "vm/tests names $f, and build/linux has no prog_tests/$f.c" "vm/tests, or make tree"
+	for t in $(list_tests "$f"); do
+		# shellcheck disable=SC2254
+		case $t in ${glob%%/*}) tests+=("$t$sub") ;; esac
+		[ -n "$glob" ] || tests+=("$t")
+	done
+done
+if [ ${#tests[@]} = 0 ]; then
+	die "T=$glob matches none of the tests: $(for f in $(list_files); do list_tests "$f"; done | xargs)" \
+	    "make test T=xdp_devmap_mixed"
+fi
 
 script kernel "$flavour"
-export XDP_BULK_NOTED=1
 script selftests
 
 limit=900

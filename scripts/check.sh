@@ -1,0 +1,331 @@
+#!/usr/bin/env bash
+# check.sh: all that can be checked without booting: the queue, each patch,
+# our scripts. What cannot run here is named, and never counts as passed.
+. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/queue.sh"
+lock
+script tree
+
+work=$BUILD/check
+src=$work/src
+results=$CACHE/check
+mkdir -p "$work" "$results" "$BUILD/log"
+cleanup() { drop_worktree "$work/apply"; }
+passed=0 failed=0 not_run=0
+
+ok() { passed=$((passed + 1)); say "ok - $*"; }
+bad() { # WHAT MEND [DETAILS-FILE]
+	failed=$((failed + 1))
+	say "not ok - $1; try: $2"
+	[ -z "${3:-}" ] || sed 's/^/#   /' "$3" | head -n 20
+}
+skip() { not_run=$((not_run + 1)); say "not run - $*"; }
+name() { printf '%s' "${1#"$TOP"/series/}"; }
+
+# The files of the base that a commit changes
+changed() { git -C "$TREE" diff-tree --no-commit-id --name-only -r --diff-filter=AM "$1"; }
+
+check_numbering() {
+	local d p n want subject trouble=$work/numbering
+	: >"$trouble"
+	for d in $(series); do
+		n=0
+		[ -e "$d/0000-cover-letter.patch" ] || echo "$(name "$d"): no 0000-cover-letter.patch" >>"$trouble"
+		for p in $(patches "$d"); do
+			n=$((n + 1))
+			want=$(printf %04d $n)
+			case ${p##*/} in "$want"-*) ;; *) echo "$(name "$p"): should be number $want" >>"$trouble" ;; esac
+			! grep -qi '^signed-off-by:' "$p" ||
+				echo "$(name "$p"): has a Signed-off-by, which only the submitter can give" >>"$trouble"
+			subject=$(git mailinfo -k /dev/null /dev/null <"$p" 2>/dev/null |
+				sed -n 's/^Subject: \(\[[^]]*\] \)\{0,1\}//p')
+			[ ${#subject} -le 75 ] || echo "$(name "$p"): subject of ${#subject} characters, at most 75" >>"$trouble"
+		done
+		[ $n -le 15 ] || echo "$(name "$d"): $n patches, at most 15" >>"$trouble"
+	done
+	if [ -s "$trouble" ]; then
+		bad "series: numbers, subjects, cover letters" "make refresh" "$trouble"
+	else
+		ok "series: numbers, subjects, cover letters"
+	fi
+}
+
+# Apply the files as they are, write the commits back, compare. Sets $applied.
+check_round_trip() {
+	rm -rf "$work/queue"
+	apply_queue "$work/apply"
+	write_queue "$work/queue" "$applied"
+	local d
+	for d in $(series); do
+		[ ! -e "$d/0000-cover-letter.patch" ] || cp "$d/0000-cover-letter.patch" "$work/queue/${d##*/}/"
+	done
+	if diff -r "$TOP/series" "$work/queue" >"$work/round-trip" 2>&1; then
+		ok "series: apply and refresh leave no difference"
+	else
+		bad "series: apply and refresh leave a difference" "make refresh" "$work/round-trip"
+	fi
+
+	local tree
+	tree=$(git -C "$TREE" rev-parse 'stock^{tree}')
+	if [ -n "$LINUX" ]; then
+		skip "tree ids: LINUX= is another base than base.lock"
+		return
+	fi
+	if [ "$tree" = "$(base_lock tree)" ]; then
+		ok "tree id of the base: ${tree:0:12}"
+	else
+		bad "tree id of the base is $tree" "git checkout base.lock; make clean"
+	fi
+	tree=$(git -C "$TREE" rev-parse "$applied^{tree}")
+	if [ "$tree" = "$(base_lock patched)" ]; then
+		ok "tree id of the patched source: ${tree:0:12}"
+	else
+		bad "tree id of the patched source is $tree, base.lock says $(base_lock patched)" "make refresh"
+	fi
+}
+
+# Messages of checkpatch that are left out, with the reason:
+#   NO_SIGN_OFF / "Missing Signed-off-by": the submitter adds it on export
+#   UNKNOWN_COMMIT_ID: the base has no history to look a Fixes: tag up in
+#   FILE_PATH_CHANGES: asks whether MAINTAINERS covers a new file; get_maintainer
+#       answers that below, for each
+check_patch() {
+	local p=$1 f out=$work/checkpatch unowned=''
+	(cd "$TREE" && scripts/checkpatch.pl --strict --no-summary --terse --show-types \
+		--ignore NO_AUTHOR_SIGN_OFF,MISSING_SIGN_OFF,UNKNOWN_COMMIT_ID,FILE_PATH_CHANGES \
+		"$p") >"$out" 2>&1 || true
+	if grep -qE 'Traceback|No module named' "$out"; then
+		skip "checkpatch $(name "$p"): $(grep -m1 'No module' "$out"); make deps"
+		return
+	fi
+	for f in $(sed -n 's,^+++ b/,,p' "$p"); do
+		(cd "$TREE" && scripts/get_maintainer.pl --no-git --no-git-fallback --nol --nor -f "$f" 2>/dev/null) |
+			grep -q '(maintainer:\|(supporter:' || unowned+=" $f"
+	done
+	[ -z "$unowned" ] || echo "no maintainer for$unowned" >>"$out"
+	if [ -s "$out" ]; then
+		bad "checkpatch --strict $(name "$p")" "docs/changing-a-patch.md" "$out"
+	else
+		ok "checkpatch --strict $(name "$p")"
+	fi
+}
+
+# --- compilers, on a work tree of its own that is moved along the queue
+
+# Users of a changed header that are built in its place
+header_users="kernel/bpf/devmap.c kernel/bpf/cpumap.c net/core/filter.c net/core/xdp.c
+	net/core/dev.c net/bpf/test_run.c drivers/net/veth.c drivers/net/tun.c"
+
+to_build() { # COMMIT: .c files of the kernel itself
+	local f
+	for f in $(changed "$1"); do
+		case $f in
+		tools/* | samples/* | Documentation/* | scripts/*) ;;
+		*.c) echo "$f" ;;
+		*.h) echo "$header_users" ;;
+		esac
+	done | xargs -n1 | sort -u
+}
+
+move_to() {
+	if [ ! -e "$src/.git" ]; then
+		drop_worktree "$src"
+		logged "$BUILD/log/check.log" "cannot check out the source" "make check, with enough space" \
+			ngit -C "$TREE" worktree add -q --detach "$src" "$1"
+	fi
+	ngit -C "$src" checkout -q -f --detach "$1"
+}
+
+kmake() { # COMPILER TARGET...
+	local cc=$1
+	shift
+	case $cc in
+	gcc) set -- CC='ccache gcc' "$@" ;;
+	clang) set -- LLVM=-19 CC='ccache clang-19' "$@" ;;
+	esac
+	CCACHE_DIR=$CACHE/ccache CCACHE_BASEDIR=$src CCACHE_NOHASHDIR=1 \
+		make -s -C "$src" O=".obj-$cc" -j"$JOBS" "$@"
+}
+
+configure() {
+	kmake "$1" tinyconfig &&
+	(cd "$src" && scripts/kconfig/merge_config.sh -m -O ".obj-$1" ".obj-$1/.config" "$TOP/config/vm") &&
+	kmake "$1" olddefconfig &&
+	kmake "$1" prepare
+}
+
+# warnings COMPILER COMMIT FILE: what W=1 says, without line numbers; cached
+warnings() {
+	local cc=$1 commit=$2 file=$3 key log=$BUILD/log/check-$1.log
+	key=$({ git -C "$TREE" rev-parse "$commit^{tree}"; cat "$TOP/config/vm"; "$cc_version"; } |
+		sha256sum | cut -c1-24)-$cc-${file//\//_}
+	if [ ! -e "$results/$key" ]; then
+		move_to "$commit"
+		if [ ! -e "$src/.obj-$cc/check.stamp" ]; then
+			logged "$log" "cannot configure the kernel for $cc" "make check" configure "$cc"
+			touch "$src/.obj-$cc/check.stamp"
+		fi
+		rm -f "$src/.obj-$cc/${file%.c}.o"
+		if ! kmake "$cc" W=1 "${file%.c}.o" >"$log" 2>&1; then
+			cat "$log"
+			return 1
+		fi
+		grep -E 'warning:|error:' "$log" | sed -E 's/:[0-9]+(:[0-9]+)?:/:/' | sort >"$work/warnings"
+		mv "$work/warnings" "$results/$key"
+	fi
+	cat "$results/$key"
+}
+
+check_build() { # COMPILER COMMIT PATCH
+	local cc=$1 commit=$2 p=$3 f files
+	files=$(to_build "$commit")
+	[ -n "$files" ] || return 0
+	case $cc in
+	gcc) cc_version="gcc --version" ;;
+	clang) cc_version="clang-19 --version" ;;
+	esac
+	cc_version() { $cc_version; }
+	: >"$work/new-warnings"
+	for f in $files; do
+		warnings "$cc" "$commit" "$f" >"$work/after" || {
+			bad "$cc W=1 $(name "$p"): $f does not compile" "docs/changing-a-patch.md" "$work/after"
+			return 0
+		}
+		if git -C "$TREE" cat-file -e "$commit^:$f" 2>/dev/null; then
+			warnings "$cc" "$commit^" "$f" >"$work/before"
+		else
+			: >"$work/before"
+		fi
+		comm -13 "$work/before" "$work/after" >>"$work/new-warnings"
+	done
+	if [ -s "$work/new-warnings" ]; then
+		bad "$cc W=1 $(name "$p")" "docs/changing-a-patch.md" "$work/new-warnings"
+	else
+		ok "$cc W=1 $(name "$p"): $(echo "$files" | xargs)"
+	fi
+}
+
+# report TOOL COMMIT FILE: what coccicheck or kernel-doc says; cached by content
+report() {
+	local tool=$1 commit=$2 file=$3 key
+	key=$tool-$(git -C "$TREE" rev-parse "$commit:$file")
+	if [ ! -e "$results/$key" ]; then
+		move_to "$commit"
+		case $tool in
+		coccicheck)
+			local cocci
+			(cd "$src" && find scripts/coccinelle -name '*.cocci' | sort | while read -r cocci; do
+				grep -q 'virtual report' "$cocci" || continue
+				timeout 120 spatch --very-quiet --no-show-diff -D report --no-includes \
+					--include-headers --cocci-file "$cocci" "$file" 2>/dev/null ||
+					echo "$cocci: did not finish"
+			done) | sed -E 's/:[0-9-]+//g' | sort >"$work/report" ;;
+		kernel-doc)
+			(cd "$src" && scripts/kernel-doc -none -Wall "$file" 2>&1 || true) |
+				sed -E 's/:[0-9]+//' | sort >"$work/report" ;;
+		esac
+		mv "$work/report" "$results/$key"
+	fi
+	cat "$results/$key"
+}
+
+check_report() { # TOOL COMMIT PATCH
+	local tool=$1 commit=$2 p=$3 f files=''
+	: >"$work/new-report"
+	for f in $(changed "$commit"); do
+		case $f in
+		*.[ch]) ;;
+		*) continue ;;
+		esac
+		files+=" $f"
+		report "$tool" "$commit" "$f" >"$work/after"
+		if git -C "$TREE" cat-file -e "$commit^:$f" 2>/dev/null; then
+			report "$tool" "$commit^" "$f" >"$work/before"
+		else
+			: >"$work/before"
+		fi
+		comm -13 "$work/before" "$work/after" >>"$work/new-report"
+	done
+	[ -n "$files" ] || return 0
+	if [ -s "$work/new-report" ]; then
+		bad "$tool $(name "$p")" "docs/changing-a-patch.md" "$work/new-report"
+	else
+		ok "$tool $(name "$p")"
+	fi
+}
+
+# The kernel's build switches a sparse that is too old off, with a warning
+check_sparse() {
+	local log=$work/sparse
+	move_to "$applied"
+	rm -f "$src/.obj-gcc/kernel/bpf/devmap.o"
+	[ -e "$src/.obj-gcc/check.stamp" ] ||
+		logged "$BUILD/log/check-gcc.log" "cannot configure the kernel for gcc" "make check" configure gcc &&
+		touch "$src/.obj-gcc/check.stamp"
+	kmake gcc C=2 kernel/bpf/devmap.o >"$log" 2>&1 || true
+	if grep -qiE 'sparse.*(too old|not up-to-date|not found|disabl|unsupported|typeof_unqual)' "$log"; then
+		skip "sparse: $(grep -miE1 'sparse' "$log" | sed 's/^[^:]*: *//' || true)"
+	elif [ -s "$log" ]; then
+		bad "sparse kernel/bpf/devmap.c" "docs/changing-a-patch.md" "$log"
+	else
+		ok "sparse kernel/bpf/devmap.c"
+	fi
+}
+
+check_scripts() {
+	local files
+	files=$(cd "$TOP" && git ls-files -co --exclude-standard | while read -r f; do
+		[ -f "$f" ] || continue
+		case $f in
+		*.sh | .ci/run) echo "$f" ;;
+		*) head -n1 "$f" | grep -qa '^#!.*sh' && echo "$f" ;;
+		esac || true
+	done)
+	# shellcheck disable=SC2086
+	if (cd "$TOP" && shellcheck -x -P scripts $files) >"$work/shellcheck" 2>&1; then
+		ok "shellcheck: $(echo "$files" | wc -w) scripts"
+	else
+		bad "shellcheck" "shellcheck -x -P scripts FILE" "$work/shellcheck"
+	fi
+}
+
+# Public text names no package archive and no path of this machine
+check_text() {
+	local hosts h
+	: >"$work/text"
+	# shellcheck disable=SC2016
+	hosts=$(apt-get indextargets --format '$(SITE)' 2>/dev/null | sed -n 's,^[a-z]*://\([^/]*\).*,\1,p' | sort -u)
+	for h in $hosts; do
+		(cd "$TOP" && git grep -lF -- "$h") >>"$work/text" || true
+	done
+	(cd "$TOP" && git grep -lF -- "$(dirname "$TOP")/") >>"$work/text" || true
+	if [ -s "$work/text" ]; then
+		bad "text: names a package archive or a path of this machine" "git grep" "$work/text"
+	else
+		ok "text: no package archive, no path of this machine"
+	fi
+}
+
+check_numbering
+check_scripts
+check_text
+check_round_trip
+n=0
+commits=$(git -C "$TREE" rev-list --reverse "stock..$applied")
+all=$(for d in $(series); do patches "$d"; done)
+total=$(echo "$all" | wc -w)
+for c in $commits; do
+	[ -n "$(git -C "$TREE" diff-tree --no-commit-id --name-only -r "$c")" ] || continue
+	n=$((n + 1))
+	p=$(echo "$all" | sed -n "${n}p")
+	say "# patch $n of $total: $(name "$p")"
+	check_patch "$p"
+	check_build gcc "$c" "$p"
+	check_build clang "$c" "$p"
+	check_report coccicheck "$c" "$p"
+	check_report kernel-doc "$c" "$p"
+done
+check_sparse
+skip "ids in Fixes: tags: the base has no history; cover letters say where each was confirmed"
+say "$passed passed, $failed failed, $not_run not run"
+[ "$failed" = 0 ] || exit 1
