@@ -11,7 +11,7 @@ S := scripts
 export LINUX BUILD CACHE JOBS FORCE KVM SIGNOFF ASSISTED_BY PUBLIC MEM
 
 .DEFAULT_GOAL := help
-.PHONY: help deps tree kernel demo test shell bench check refresh export clean
+.PHONY: help deps tree kernel demo test shell check refresh export clean
 
 help:
 	@sed -n 's/^#> \?//p' Makefile
@@ -58,9 +58,6 @@ test:
 
 shell:
 	@$(S)/kernel.sh $(FLAVOUR) && $(S)/boot.sh $(FLAVOUR) vm/shell 0
-
-bench:
-	@echo "error: there is no bench yet" >&2; exit 1
 
 check: deps
 	@$(S)/check.sh

@@ -10,7 +10,7 @@
 lock
 
 new=$BUILD/linux.new
-cleanup() { rm -rf "$new"; drop_worktree "$BUILD/apply"; }
+cleanup() { rm -rf "$new" "$new.deb"; drop_worktree "$BUILD/apply"; }
 
 base_id() {
 	if [ -z "$LINUX" ]; then
@@ -140,7 +140,7 @@ if ! stamped "$hash" "$BUILD/tree.stamp"; then
 	fi
 	git -C "$TREE" rev-parse patched >"$BUILD/tree.applied"
 	printf '%s\n' "$hash" >"$BUILD/tree.stamp"
-	say "tree: build/linux has $(git -C "$TREE" rev-list --count --no-merges stock..patched) commits on top of the base"
+	say "tree: build/linux has the base and $(for d in $(series); do patches "$d"; done | wc -l) patches, branches stock and patched"
 elif [ -z "${XDP_BULK_NOTED:-}" ] && work_in_progress; then
 	say "tree: note: build/linux has work that is not in series/ yet: $wip"
 fi
