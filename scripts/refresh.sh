@@ -16,6 +16,14 @@ check_on_patched
 	die "build/linux has uncommitted changes" "git -C build/linux commit, then make refresh"
 [ -z "$(git -C "$TREE" rev-list --min-parents=2 -n1 stock..patched)" ] ||
 	die "branch patched has a merge" "git -C build/linux rebase stock"
+for c in $(git -C "$TREE" rev-list stock..patched); do
+	git -C "$TREE" diff-tree --quiet "$c^" "$c" || continue
+	case $(git -C "$TREE" log -1 --format=%s "$c") in
+	'series '[0-9][0-9]-*) ;;
+	*) die "commit $(git -C "$TREE" log -1 --format='%h (\"%s\")' "$c") in build/linux changes nothing" \
+		"git -C build/linux rebase -i stock, and drop it" ;;
+	esac
+done
 if ! stamped "$(queue_hash)" "$BUILD/tree.stamp" && [ -z "${FORCE:-}" ]; then
 	die "series/ has changed since build/linux was made from it" \
 	    "git diff series/ to see how; make tree takes it, make refresh FORCE=1 overwrites it"

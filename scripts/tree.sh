@@ -126,7 +126,7 @@ hash=$(queue_hash)
 if ! stamped "$hash" "$BUILD/tree.stamp"; then
 	if [ -e "$BUILD/tree.stamp" ] && [ -z "${FORCE:-}" ] && work_in_progress; then
 		die "series/ has changed, and build/linux has work that is not in it: $wip" \
-		    "git -C build/linux branch keep patched && make tree FORCE=1"
+		    "git -C build/linux commit -a; git -C build/linux branch keep; make tree FORCE=1"
 	fi
 	three_way=
 	[ -z "$LINUX" ] || three_way=$(check_other_base)
