@@ -12,6 +12,8 @@ LINUX=${LINUX:-}
 JOBS=${JOBS:-$(nproc)}
 TREE=$BUILD/linux
 export LC_ALL=C
+# The distribution's tools before any other of the same name
+export PATH=/usr/sbin:/usr/bin:/sbin:/bin:$PATH
 
 say() { printf '%s\n' "$*"; }
 
