@@ -52,7 +52,7 @@ mapfile -t shares < <(share root / ,readonly=on; share repo "$TOP" ,readonly=on
 	share build "$BUILD" ,readonly=on; share out "$out")
 
 qemu=(qemu-system-x86_64 "${accel[@]}"
-	-M "microvm,acpi=off,pit=on,pic=on,rtc=on" -smp 2,sockets=2,cores=1,threads=1
+	-M "microvm,acpi=off,pit=on,pic=on,rtc=on" -smp "2,sockets=2,cores=1,threads=1"
 	-m "${MEM:-2048}" -nodefaults -no-user-config -no-reboot -display none -serial stdio
 	-kernel "$image" -device virtio-rng-device "${shares[@]}"
 	-append "console=ttyS0 root=root rootfstype=9p rootflags=trans=virtio,version=9p2000.L,msize=512000,cache=loose ro init=$TOP/vm/init panic=-1 reboot=t $clock loglevel=${LOGLEVEL:-7} ${APPEND:-}")

@@ -53,7 +53,7 @@ recipients() { # DIR KIND: maintainers or lists of its patches
 
 export_series() { # NAME FIRST^ LAST
 	local name=$1 cover=$TOP/series/$1/0000-cover-letter.patch dir=$new/$1 tree depends security
-	local commit parent=$2 to lists
+	local commit parent=$2 to=() lists=()
 	[ -e "$cover" ] || die "series/$name has no cover letter" "write series/$name/0000-cover-letter.patch"
 	tree=$(header X-Tree "$cover") depends=$(header X-Depends "$cover") security=$(header X-Security "$cover")
 	mkdir -p "$dir"
@@ -75,11 +75,11 @@ export_series() { # NAME FIRST^ LAST
 		{ print }' "$dir/0000-cover-letter.patch" >"$dir/.cover"
 	mv "$dir/.cover" "$dir/0000-cover-letter.patch"
 
-	to=$(recipients "$dir" maintainers)
-	lists=$(recipients "$dir" lists)
+	mapfile -t to < <(recipients "$dir" maintainers)
+	mapfile -t lists < <(recipients "$dir" lists)
 	{
-		echo "$to" | sed 's/^/To: /'
-		[ "${security:-no}" != no ] && [ -z "${PUBLIC:-}" ] || echo "$lists" | sed 's/^/Cc: /'
+		printf 'To: %s\n' "${to[@]}"
+		[ "${security:-no}" != no ] && [ -z "${PUBLIC:-}" ] || printf 'Cc: %s\n' "${lists[@]}"
 	} >"$dir/recipients"
 
 	say
@@ -88,7 +88,7 @@ export_series() { # NAME FIRST^ LAST
 	if [ "${security:-no}" != no ]; then
 		say "  This series is marked X-Security: $security"
 		if [ -z "${PUBLIC:-}" ]; then
-			say "  No public list is among the recipients; PUBLIC=1 adds: $(echo "$lists" | xargs)"
+			say "  No public list is among the recipients; PUBLIC=1 adds: ${lists[*]}"
 		fi
 		say "  Read Documentation/process/security-bugs.rst of the base before you send it anywhere."
 	fi
@@ -97,14 +97,16 @@ export_series() { # NAME FIRST^ LAST
 }
 
 dry_run() {
-	local log=$BUILD/log/send-email.log
+	local log=$BUILD/log/send-email.log to
 	if ! [ -x "$(git --exec-path)/git-send-email" ]; then
 		say "  git send-email is not installed: no dry run"
 		return
 	fi
+	mapfile -t to < <(sed -n 's/^To: .*<\(.*\)>$/--to=\1/p; s/^To: \([^<]*\)$/--to=\1/p; s/^Cc: /--cc=/p' \
+		"$1/recipients")
 	if (cd "$TREE" && GIT_CONFIG_GLOBAL=/dev/null git send-email --dry-run --quiet --confirm=never --no-signed-off-by-cc \
 		--suppress-cc=all --from "${SIGNOFF:-nobody <nobody@localhost>}" --smtp-server=/bin/true \
-		$(sed -n 's/^To: .*<\(.*\)>$/--to=\1/p; s/^To: \([^<]*\)$/--to=\1/p; s/^Cc: \(.*\)$/--cc=\1/p' "$1/recipients") \
+		"${to[@]}" \
 		"$1"/*.patch) >"$log" 2>&1 </dev/null; then
 		say "  git send-email --dry-run: would send $(find "$1" -name '*.patch' | wc -l) mails"
 	elif grep -q "module is not here\|Can't locate" "$log"; then

@@ -10,6 +10,7 @@ BUILD=${BUILD:-$TOP/build}
 CACHE=${CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/xdp-bulk}
 LINUX=${LINUX:-}
 JOBS=${JOBS:-$(nproc)}
+# shellcheck disable=SC2034 # of the scripts that source this
 TREE=$BUILD/linux
 export LC_ALL=C
 # The distribution's tools before any other of the same name

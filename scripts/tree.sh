@@ -129,8 +129,8 @@ if ! stamped "$hash" "$BUILD/tree.stamp"; then
 		    "git -C build/linux commit -a; git -C build/linux branch keep; make tree FORCE=1"
 	fi
 	three_way=
-	[ -z "$LINUX" ] || three_way=$(check_other_base)
-	apply_queue "$BUILD/apply" $three_way
+	[ -z "$LINUX" ] || three_way=$(check_other_base) || exit $?
+	apply_queue "$BUILD/apply" ${three_way:+"$three_way"}
 	rm -f "$BUILD/tree.stamp"
 	ngit -C "$TREE" checkout -q -f -B patched "$applied"
 	if [ -z "$LINUX" ]; then
