@@ -154,10 +154,17 @@ configure() {
 	kmake "$1" prepare
 }
 
+compiler_id() {
+	case $1 in
+	gcc) gcc --version ;;
+	clang) clang-19 --version ;;
+	esac
+}
+
 # prepare COMPILER: a configured object directory for the commit checked out
 prepare() {
 	stamped "$(git -C "$src" rev-parse HEAD)" "$src/.obj-$1/check.stamp" && return 0
-	say "# configuring for $1"
+	say "# configuring for $1" >&2
 	logged "$BUILD/log/check-$1.log" "cannot configure the kernel for $1" "make check" configure "$1"
 	git -C "$src" rev-parse HEAD >"$src/.obj-$1/check.stamp"
 }
@@ -165,7 +172,7 @@ prepare() {
 # warnings COMPILER COMMIT FILE: what W=1 says, without line numbers; cached
 warnings() {
 	local cc=$1 commit=$2 file=$3 key log=$BUILD/log/check-$1.log
-	key=$({ git -C "$TREE" rev-parse "$commit^{tree}"; cat "$TOP/config/vm"; "$cc_version"; } |
+	key=$({ git -C "$TREE" rev-parse "$commit^{tree}"; cat "$TOP/config/vm"; compiler_id "$cc"; } |
 		sha256sum | cut -c1-24)-$cc-${file//\//_}
 	if [ ! -e "$results/$key" ]; then
 		move_to "$commit"
@@ -175,7 +182,7 @@ warnings() {
 			cat "$log"
 			return 1
 		fi
-		grep -E 'warning:|error:' "$log" | sed -E 's/:[0-9]+(:[0-9]+)?:/:/' | sort >"$work/warnings"
+		{ grep -E 'warning:|error:' "$log" || true; } | sed -E 's/:[0-9]+(:[0-9]+)?:/:/' | sort >"$work/warnings"
 		mv "$work/warnings" "$results/$key"
 	fi
 	cat "$results/$key"
@@ -185,11 +192,6 @@ check_build() { # COMPILER COMMIT PATCH
 	local cc=$1 commit=$2 p=$3 f files
 	files=$(to_build "$commit")
 	[ -n "$files" ] || return 0
-	case $cc in
-	gcc) cc_version="gcc --version" ;;
-	clang) cc_version="clang-19 --version" ;;
-	esac
-	cc_version() { $cc_version; }
 	: >"$work/new-warnings"
 	for f in $files; do
 		warnings "$cc" "$commit" "$f" >"$work/after" || {
@@ -223,7 +225,7 @@ report() {
 				grep -q 'virtual report' "$cocci" || continue
 				timeout 120 spatch --very-quiet --no-show-diff -D report --no-includes \
 					--include-headers --cocci-file "$cocci" "$file" 2>/dev/null ||
-					echo "$cocci: did not finish"
+					echo "${cocci##*/}" >>"$results/coccicheck-unrun"
 			done) | sed -E 's/:[0-9-]+//g' | sort >"$work/report" ;;
 		sparse)
 			prepare gcc
@@ -324,6 +326,9 @@ for c in $commits; do
 	check_report kernel-doc "$c" "$p"
 	! sparse_works || check_report sparse "$c" "$p"
 done
+if [ -s "$results/coccicheck-unrun" ]; then
+	skip "coccicheck, of its scripts: $(sort -u "$results/coccicheck-unrun" | xargs) (they need an OCaml compiler, or failed)"
+fi
 sparse_works || skip "sparse: this version ($(sparse --version 2>/dev/null)) does not know __typeof_unqual__, the kernel's build would switch it off"
 skip "ids in Fixes: tags: the base has no history; cover letters say where each was confirmed"
 say "$passed passed, $failed failed, $not_run not run"

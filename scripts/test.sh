@@ -40,7 +40,7 @@ script selftests
 limit=900
 [ "$flavour" != debug ] || limit=2400
 rc=0
-"$TOP/scripts/boot.sh" "$flavour" vm/selftests $limit "${tests[@]}" | grep -v '^\[' || rc=${PIPESTATUS[0]}
+"$TOP/scripts/boot.sh" "$flavour" vm/selftests $limit "${tests[@]}" | grep --line-buffered -v '^\[' || rc=${PIPESTATUS[0]}
 
 console=$BUILD/run/$flavour/console
 totals=$(sed -n 's/^guest: \([0-9]* passed, [0-9]* failed, [0-9]* skipped\)$/\1/p' "$console" 2>/dev/null | tail -n1)
