@@ -67,7 +67,7 @@ if [ "$limit" = 0 ]; then
 fi
 
 console() {
-	timeout -k 5 "$limit" "${qemu[@]}" </dev/null 2>&1 | sed -u 's/\r//g' | tee "$out/console"
+	timeout --foreground -k 5 "$limit" "${qemu[@]}" </dev/null 2>&1 | sed -u 's/\r//g' | tee "$out/console"
 	return "${PIPESTATUS[0]}"
 }
 rc=0
