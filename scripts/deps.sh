@@ -7,7 +7,7 @@ packages=(
 	gcc make flex bison bc libc6-dev libelf-dev libssl-dev pahole ccache git rsync
 	xz-utils perl python3 pkg-config debian-archive-keyring
 	# BPF programs and test_progs
-	clang-19 llvm-19 libcap-dev zlib1g-dev
+	clang-19 llvm-19 lld-19 libcap-dev zlib1g-dev
 	# guest: QEMU, and the tools that run in it
 	qemu-system-x86 iproute2 bpftool xdp-tools ethtool iputils-ping busybox-static iperf3
 	kmod procps tcpdump libpcap-dev m4
