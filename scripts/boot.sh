@@ -12,12 +12,9 @@ flavour=$1 run=$2 limit=$3
 shift 3
 image=$BUILD/$flavour/bzImage
 out=$BUILD/run/$flavour
+rm -rf "$out"	# no result of a former run
 [ -e "$image" ] || die "there is no build/$flavour/bzImage" "make kernel FLAVOUR=$flavour"
 command -v qemu-system-x86_64 >/dev/null || die "qemu-system-x86_64 is missing" "make deps"
-case $TOP$BUILD in
-*[[:space:]]*) die "the repository's path has a space in it" "a clone elsewhere" ;;
-esac
-rm -rf "$out"
 mkdir -p "$out"
 
 # /dev/kvm may be there and not work: ask QEMU
@@ -53,7 +50,7 @@ mapfile -t shares < <(share root / ,readonly=on; share repo "$TOP" ,readonly=on
 
 qemu=(qemu-system-x86_64 "${accel[@]}"
 	-M "microvm,acpi=off,pit=on,pic=on,rtc=on" -smp "2,sockets=2,cores=1,threads=1"
-	-m "${MEM:-2048}" -nodefaults -no-user-config -no-reboot -display none -serial stdio
+	-m "${MEM:-2048}" -nodefaults -no-user-config -no-reboot -display none
 	-kernel "$image" -device virtio-rng-device "${shares[@]}"
 	-append "console=ttyS0 root=root rootfstype=9p rootflags=trans=virtio,version=9p2000.L,msize=512000,cache=loose ro init=$TOP/vm/init panic=-1 reboot=t $clock loglevel=${LOGLEVEL:-7} ${APPEND:-}")
 
@@ -62,12 +59,13 @@ if [ "$limit" = 0 ]; then
 	old=$(stty -g 2>/dev/null || true)
 	cleanup() { [ -z "$old" ] || stty "$old"; }
 	[ -z "$old" ] || stty raw -echo
-	"${qemu[@]}" || true
+	printf 'Ctrl-A x ends QEMU, should the guest hang\r\n'
+	"${qemu[@]}" -serial mon:stdio || true
 	exit 0
 fi
 
 console() {
-	timeout --foreground -k 5 "$limit" "${qemu[@]}" </dev/null 2>&1 | sed -u 's/\r//g' | tee "$out/console"
+	timeout --foreground -k 5 "$limit" "${qemu[@]}" -serial stdio </dev/null 2>&1 | sed -u 's/\r//g' | tee "$out/console"
 	return "${PIPESTATUS[0]}"
 }
 rc=0

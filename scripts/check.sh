@@ -44,7 +44,7 @@ check_numbering() {
 		[ $n -le 15 ] || echo "$(name "$d"): $n patches, at most 15" >>"$trouble"
 	done
 	if [ -s "$trouble" ]; then
-		bad "series: numbers, subjects, cover letters" "make refresh" "$trouble"
+		bad "series: numbers, subjects, cover letters" "docs/changing-a-patch.md" "$trouble"
 	else
 		ok "series: numbers, subjects, cover letters"
 	fi
@@ -53,7 +53,7 @@ check_numbering() {
 # Apply the files as they are, write the commits back, compare. Sets $applied.
 check_round_trip() {
 	rm -rf "$work/queue"
-	apply_queue "$work/apply"
+	apply_queue "$work/apply" ${LINUX:+--3way}
 	write_queue "$work/queue" "$applied"
 	local d
 	for d in $(series); do
@@ -128,12 +128,15 @@ to_build() { # COMMIT: .c files of the kernel itself
 }
 
 move_to() {
-	if [ ! -e "$src/.git" ]; then
+	if ! git -C "$src" rev-parse -q HEAD >/dev/null 2>&1 || [ ! -e "$src/.git" ]; then
 		drop_worktree "$src"
 		logged "$BUILD/log/check.log" "cannot check out the source" "make check, with enough space" \
 			ngit -C "$TREE" worktree add -q --detach "$src" "$1"
 	fi
 	ngit -C "$src" checkout -q -f --detach "$1"
+	# what is compiled is cached as this commit's
+	[ "$(git -C "$src" rev-parse HEAD)" = "$(git -C "$TREE" rev-parse "$1")" ] ||
+		die "cannot check out $1 in build/check/src" "rm -r $src; make check"
 }
 
 kmake() { # COMPILER TARGET...
@@ -175,15 +178,16 @@ warnings() {
 	key=$({ git -C "$TREE" rev-parse "$commit^{tree}"; cat "$TOP/config/vm"; compiler_id "$cc"; } |
 		sha256sum | cut -c1-24)-$cc-${file//\//_}
 	if [ ! -e "$results/$key" ]; then
-		move_to "$commit"
-		prepare "$cc"
+		move_to "$commit" || exit $?
+		prepare "$cc" || exit $?
 		rm -f "$src/.obj-$cc/${file%.c}.o"
 		if ! kmake "$cc" W=1 "${file%.c}.o" >"$log" 2>&1; then
 			cat "$log"
 			return 1
 		fi
-		{ grep -E 'warning:|error:' "$log" || true; } | sed -E 's/:[0-9]+(:[0-9]+)?:/:/' | sort >"$work/warnings"
-		mv "$work/warnings" "$results/$key"
+		{ grep -E 'warning:|error:' "$log" || true; } | sed -E 's/:[0-9]+(:[0-9]+)?:/:/' |
+			sort >"$work/warnings" || die "cannot write to $work" "make check, with enough space"
+		mv "$work/warnings" "$results/$key" || die "cannot write to $results" "CACHE=<another directory>"
 	fi
 	cat "$results/$key"
 }
@@ -217,7 +221,8 @@ report() {
 	local tool=$1 commit=$2 file=$3 key cocci
 	key=$tool-$(git -C "$TREE" rev-parse "$commit:$file")
 	if [ ! -e "$results/$key" ]; then
-		move_to "$commit"
+		move_to "$commit" || exit $?
+		: >"$work/unrun"
 		case $tool in
 		coccicheck)
 			say "# coccicheck $file, about a minute" >&2
@@ -225,7 +230,7 @@ report() {
 				grep -q 'virtual report' "$cocci" || continue
 				timeout 120 spatch --very-quiet --no-show-diff -D report --no-includes \
 					--include-headers --cocci-file "$cocci" "$file" 2>/dev/null ||
-					echo "${cocci##*/}" >>"$results/coccicheck-unrun"
+					echo "${cocci##*/}" >>"$work/unrun"
 			done) | sed -E 's/:[0-9-]+//g' | sort >"$work/report" ;;
 		sparse)
 			prepare gcc
@@ -234,10 +239,14 @@ report() {
 				sed -E 's/:[0-9]+(:[0-9]+)?:/:/' | sort >"$work/report" ;;
 		kernel-doc)
 			(cd "$src" && scripts/kernel-doc -none -Wall "$file" 2>&1 || true) |
-				sed -E 's/:[0-9]+//' | sort >"$work/report" ;;
+				sed -E 's/:[0-9]+//' | sort >"$work/report"
+			! grep -q Traceback "$work/report" || echo kernel-doc >>"$work/unrun" ;;
 		esac
+		mv "$work/unrun" "$results/$key.unrun"
 		mv "$work/report" "$results/$key"
 	fi
+	sort -u "$results/$key.unrun" "$work/unrun-$tool" 2>/dev/null >"$work/unrun-new" || true
+	mv "$work/unrun-new" "$work/unrun-$tool"
 	cat "$results/$key"
 }
 
@@ -295,10 +304,14 @@ check_text() {
 	: >"$work/text"
 	# shellcheck disable=SC2016
 	hosts=$(apt-get indextargets --format '$(SITE)' 2>/dev/null | sed -n 's,^[a-z]*://\([^/]*\).*,\1,p' | sort -u)
+	if ! git -C "$TOP" rev-parse -q --git-dir >/dev/null 2>&1; then
+		skip "text: $TOP is no git repository"
+		return
+	fi
 	for h in $hosts; do
 		(cd "$TOP" && git grep -lF -- "$h") >>"$work/text" || true
 	done
-	(cd "$TOP" && git grep -lF -- "$(dirname "$TOP")/") >>"$work/text" || true
+	(cd "$TOP" && git grep -lF -- "$TOP/") >>"$work/text" || true
 	if [ -s "$work/text" ]; then
 		bad "text: names a package archive or a path of this machine" "git grep" "$work/text"
 	else
@@ -306,6 +319,8 @@ check_text() {
 	fi
 }
 
+rm -f "$work"/unrun*
+command -v spatch >/dev/null || die "spatch is missing" "make deps"
 check_numbering
 check_scripts
 check_text
@@ -326,10 +341,10 @@ for c in $commits; do
 	check_report kernel-doc "$c" "$p"
 	! sparse_works || check_report sparse "$c" "$p"
 done
-if [ -s "$results/coccicheck-unrun" ]; then
-	skip "coccicheck, of its scripts: $(sort -u "$results/coccicheck-unrun" | xargs) (they need an OCaml compiler, or failed)"
-fi
+for t in coccicheck kernel-doc; do
+	[ ! -s "$work/unrun-$t" ] || skip "$t, of its scripts: $(xargs <"$work/unrun-$t") (some need an OCaml compiler)"
+done
 sparse_works || skip "sparse: this version ($(sparse --version 2>/dev/null)) does not know __typeof_unqual__, the kernel's build would switch it off"
-skip "ids in Fixes: tags: the base has no history; cover letters say where each was confirmed"
+skip "ids in Fixes: tags (checkpatch UNKNOWN_COMMIT_ID): the base has no history; cover letters say where each was confirmed"
 say "$passed passed, $failed failed, $not_run not run"
 [ "$failed" = 0 ] || exit 1

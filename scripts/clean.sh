@@ -4,8 +4,11 @@
 . "$(dirname "$0")/queue.sh"
 lock
 
-if [ -z "${FORCE:-}" ] && [ -d "$TREE/.git" ] && [ -e "$BUILD/tree.applied" ] && work_in_progress; then
+if [ -z "${FORCE:-}" ] && [ -d "$TREE/.git" ] && [ -e "$BUILD/tree.applied" ] && own_work; then
 	die "build/linux has work that is not in series/: $wip" "make refresh, or make clean FORCE=1"
 fi
-find "$BUILD" -mindepth 1 -maxdepth 1 ! -name .lock -exec rm -rf {} +
-say "clean: $BUILD is empty; the cache in $CACHE is left"
+# by name, since BUILD may be a directory with other things in it
+cd "$BUILD"
+rm -rf linux linux-stock linux.new linux.new.deb tree.* apply check demo export export.new log run \
+	selftests tools tools.new libbpf uapi uml stock patched debug rt
+say "clean: $BUILD has nothing of ours; the cache in $CACHE is left"

@@ -32,5 +32,7 @@ rc=0
 if ! "$TOP/scripts/log-scan.sh" "$flavour"; then
 	rc=1
 fi
-say "demo: $((SECONDS - started)) s"
+# the guest's verdict last
+[ "$rc" = 0 ] || say "demo: failed"
+say "demo: $((SECONDS - started)) s; $(sed -n 's/^verdict: //p' "$BUILD/run/$flavour/console")"
 exit "$rc"

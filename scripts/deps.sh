@@ -50,10 +50,14 @@ fi
 log=$BUILD/log/deps.log
 say "deps: installing $(echo "$need" | wc -l) packages, about a minute"
 mkdir -p "$BUILD/log"
+if [ -n "$(dpkg --audit 2>/dev/null)" ]; then
+	logged "$log" "an interrupted installation cannot be finished" "as root: dpkg --configure -a" \
+		"${as_root[@]}" dpkg --configure -a
+fi
 logged "$log" "apt-get update failed" "make deps, when the package archive can be reached" \
 	"${as_root[@]}" apt-get update
 # shellcheck disable=SC2086
-logged "$log" "apt-get install failed" "make deps, when the package archive can be reached" \
+logged "$log" "apt-get install failed" "what the log says, then make deps" \
 	"${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
 	apt-get install -y --no-install-recommends $need
 need=$(missing)

@@ -53,8 +53,12 @@ recipients() { # DIR KIND: maintainers or lists of its patches
 
 export_series() { # NAME FIRST^ LAST
 	local name=$1 cover=$TOP/series/$1/0000-cover-letter.patch dir=$new/$1 tree depends security
-	local commit parent=$2 to=() lists=()
+	local commit parent=$2 to=() lists=() h
 	[ -e "$cover" ] || die "series/$name has no cover letter" "write series/$name/0000-cover-letter.patch"
+	for h in X-Tree X-Depends X-Security; do
+		[ -n "$(header $h "$cover")" ] ||
+			die "the cover letter of series/$name has no $h" "docs/changing-a-patch.md says what it is"
+	done
 	tree=$(header X-Tree "$cover") depends=$(header X-Depends "$cover") security=$(header X-Security "$cover")
 	mkdir -p "$dir"
 	for commit in $(git -C "$TREE" rev-list --reverse "$2..$3"); do
@@ -77,6 +81,9 @@ export_series() { # NAME FIRST^ LAST
 
 	mapfile -t to < <(recipients "$dir" maintainers)
 	mapfile -t lists < <(recipients "$dir" lists)
+	[ ${#to[@]} -gt 0 ] && [ ${#lists[@]} -gt 0 ] ||
+		die "get_maintainer names nobody for series/$name" \
+		    "scripts/get_maintainer.pl in build/linux, on the patches of series/$name"
 	{
 		printf 'To: %s\n' "${to[@]}"
 		[ "${security:-no}" != no ] && [ -z "${PUBLIC:-}" ] || printf 'Cc: %s\n' "${lists[@]}"

@@ -37,6 +37,9 @@ kmake() {
 state=$({
 	git -C "$src" rev-parse 'HEAD^{tree}'
 	git -C "$src" diff HEAD
+	# new files, which the base's .gitignore hides
+	git -C "$src" ls-files -z -o -x '.obj-*' '*.[chS]' '*Makefile' '*Kconfig*' '*Kbuild' |
+		(cd "$src" && xargs -0 -r cat)
 	for f in "${fragments[@]}"; do cat "$TOP/config/$f"; done
 	cat "$TOP/scripts/kernel.sh"
 	gcc --version; pahole --version
@@ -52,7 +55,6 @@ configure() {
 	(cd "$src" && for f in "${fragments[@]}"; do
 		scripts/kconfig/merge_config.sh -m -O "$obj" "$obj/.config" "$TOP/config/$f"
 	done)
-	kmake -s olddefconfig
 }
 
 # A line of a fragment that the .config does not have was dropped by Kconfig
@@ -74,9 +76,10 @@ check_config() {
 cfg=$(cat "${fragments[@]/#/$TOP/config/}" | sha256sum | cut -c1-16)
 if ! stamped "$cfg" "$obj/config.stamp"; then
 	logged "$log" "cannot configure the kernel" "make kernel FLAVOUR=$flavour" configure
-	check_config
 	printf '%s\n' "$cfg" >"$obj/config.stamp"
 fi
+logged "$log" "cannot configure the kernel" "make kernel FLAVOUR=$flavour" kmake -s olddefconfig
+check_config
 
 expected=$(awk -v f="$flavour" '$1 == f { print $2 }' "$TOP/config/objects")
 start=$SECONDS

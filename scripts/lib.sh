@@ -6,8 +6,8 @@
 set -euo pipefail
 
 TOP=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-BUILD=${BUILD:-$TOP/build}
-CACHE=${CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/xdp-bulk}
+BUILD=$(realpath -m "${BUILD:-$TOP/build}")
+CACHE=$(realpath -m "${CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/xdp-bulk}")
 LINUX=${LINUX:-}
 JOBS=${JOBS:-$(nproc)}
 # shellcheck disable=SC2034 # of the scripts that source this
@@ -15,6 +15,9 @@ TREE=$BUILD/linux
 export LC_ALL=C
 # The distribution's tools before any other of the same name
 export PATH=/usr/sbin:/usr/bin:/sbin:/bin:$PATH
+
+# Variables of our own make are not for those that the scripts start
+unset MAKEFLAGS MFLAGS MAKEOVERRIDES MAKELEVEL
 
 say() { printf '%s\n' "$*"; }
 
@@ -42,6 +45,9 @@ on_exit() {
 	cleanup
 	exit "$rc"
 }
+case $TOP$BUILD$CACHE in
+*[[:space:]:,]*) die "a path has a blank, colon or comma in it: $TOP, $BUILD, $CACHE" "a clone, BUILD= and CACHE= elsewhere" ;;
+esac
 trap on_exit EXIT
 set -E
 trap 'echo "error: ${BASH_SOURCE[0]##*/}:$LINENO: failed: $BASH_COMMAND" >&2; exit 1' ERR
@@ -95,6 +101,7 @@ need_space() {
 lock() {
 	[ "${XDP_BULK_LOCK:-}" = "$BUILD" ] && return
 	mkdir -p "$BUILD" || die "cannot create $BUILD" "BUILD=<a directory you can write to>"
+	[ -w "$BUILD" ] || die "cannot write to $BUILD" "BUILD=<a directory you can write to>"
 	exec {lock_fd}>"$BUILD/.lock"
 	flock -n "$lock_fd" || die "another run uses $BUILD" "again when it has ended"
 	export XDP_BULK_LOCK=$BUILD

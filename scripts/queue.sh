@@ -19,6 +19,14 @@ work_in_progress() {
 	[ -n "$wip" ]
 }
 
+# The same, and branches of your own: what would go with build/linux itself
+own_work() {
+	work_in_progress && return 0
+	wip=$(git -C "$TREE" branch --no-merged patched --format='%(refname:short)' | xargs)
+	[ -n "$wip" ] || return 1
+	wip="branches of your own: $wip"
+}
+
 # git in the middle of something, or on another branch
 check_not_busy() {
 	local d
@@ -28,7 +36,7 @@ check_not_busy() {
 			    "git -C build/linux rebase --continue, or --abort (git am: git -C build/linux am --abort)"
 	done
 	[ ! -e "$TREE/.git/MERGE_HEAD" ] || die "a merge is half done in build/linux" "git -C build/linux merge --abort"
-	rm -f "$TREE/.git/index.lock"
+	[ ! -e "$TREE/.git/index.lock" ] || pgrep -x git >/dev/null || rm -f "$TREE/.git/index.lock"
 }
 
 check_on_patched() {

@@ -29,10 +29,18 @@ if ! stamped "$(queue_hash)" "$BUILD/tree.stamp" && [ -z "${FORCE:-}" ]; then
 	    "git diff series/ to see how; make tree takes it, make refresh FORCE=1 overwrites it"
 fi
 
-new=$BUILD/refresh
-cleanup() { rm -rf "$new"; }
-rm -rf "$new"
-mkdir -p "$new"
+# Beside series/, so that moving is a rename; "series/.x" is no series
+new=$TOP/series/.new
+old=$TOP/series/.old
+cleanup() {
+	local d
+	for d in "$old"/*; do
+		[ ! -d "$d" ] || [ -e "$TOP/series/${d##*/}" ] || mv "$d" "$TOP/series/"
+	done
+	rm -rf "$new" "$old"
+}
+cleanup
+mkdir -p "$new" "$old"
 write_queue "$new" patched
 for d in "$new"/*/; do
 	d=${d%/}
@@ -40,14 +48,13 @@ for d in "$new"/*/; do
 	[ ! -e "$dest/0000-cover-letter.patch" ] || cp -p "$dest/0000-cover-letter.patch" "$d/"
 	if ! diff -rq "$d" "$dest" >/dev/null 2>&1; then
 		say "refresh: series/${d##*/}: $(patches "$d" | wc -l) patches"
-		rm -rf "$dest.old"
-		[ ! -e "$dest" ] || mv "$dest" "$dest.old"
+		[ ! -e "$dest" ] || mv "$dest" "$old/"
 		mv "$d" "$dest"
-		rm -rf "$dest.old"
 	fi
 done
+subjects=$(git -C "$TREE" log --format=%s stock..patched)
 for d in $(series); do
-	git -C "$TREE" log --format=%s stock..patched | grep -qxF "$(marker "$d")" ||
+	grep -qxF "$(marker "$d")" <<<"$subjects" ||
 		say "refresh: note: branch patched has no commit \"$(marker "$d")\"; series/${d##*/} is left alone"
 done
 tree=$(git -C "$TREE" rev-parse 'patched^{tree}')

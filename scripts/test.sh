@@ -23,12 +23,21 @@ case $glob in */*) sub=/${glob#*/} ;; esac
 for f in $(list_files); do
 	[ -e "$TREE/tools/testing/selftests/bpf/prog_tests/$f.c" ] ||
 		die "vm/tests names $f, and build/linux has no prog_tests/$f.c" "vm/tests, or make tree"
+	[ -n "$(list_tests "$f")" ] || die "prog_tests/$f.c of vm/tests has no test_* function" "vm/tests"
 	for t in $(list_tests "$f"); do
 		# shellcheck disable=SC2254
 		case $t in ${glob%%/*}) tests+=("$t$sub") ;; esac
 		[ -n "$glob" ] || tests+=("$t")
 	done
 done
+if [ "$flavour" = stock ] && [ -z "$glob" ]; then
+	while read -r t; do
+		case " ${tests[*]} " in
+		*" $t "*) ;;
+		*) die "vm/expect-stock names $t, and vm/tests does not run it" "vm/expect-stock" ;;
+		esac
+	done < <(awk -F '[\t/]' '/^[a-z].*\t/ { print $1 }' "$TOP/vm/expect-stock" | sort -u)
+fi
 if [ ${#tests[@]} = 0 ]; then
 	die "T=$glob matches none of the tests: $(for f in $(list_files); do list_tests "$f"; done | xargs)" \
 	    "make test T=xdp_devmap_mixed"

@@ -10,7 +10,8 @@ tools=$BUILD/tools
 mkdir -p "$tools" "$BUILD/log"
 # bpftool's own programs are compiled against the patched kernel's types
 script kernel patched
-state=$({ git -C "$TREE" rev-parse patched:tools/lib/bpf patched:tools/include patched:include/uapi
+state=$({ git -C "$TREE" rev-parse HEAD:tools/lib/bpf HEAD:tools/include HEAD:tools/bpf HEAD:include/uapi
+	  git -C "$TREE" diff HEAD -- tools/lib/bpf tools/include tools/bpf include/uapi
 	  cat "$TOP/scripts/tools.sh"; } | sha256sum | cut -c1-16)
 stamped "$state" "$tools/stamp" && exit 0
 rm -f "$tools/stamp"

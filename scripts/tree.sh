@@ -63,17 +63,17 @@ import_linux() {
 		return
 	fi
 	local gitdir
-	gitdir=$(git -C "$LINUX" rev-parse --absolute-git-dir)
+	gitdir=$(git -C "$LINUX" rev-parse --path-format=absolute --git-path shallow)
 	ngit init -q -b stock "$new"
 	printf '%s\n' "$(git -C "$LINUX" rev-parse --path-format=absolute --git-path objects)" \
 		>"$new/.git/objects/info/alternates"
-	[ ! -e "$gitdir/shallow" ] || cp "$gitdir/shallow" "$new/.git/shallow"
+	[ ! -e "$gitdir" ] || cp "$gitdir" "$new/.git/shallow"
 	say "tree: checking out LINUX=$LINUX"
 	ngit -C "$new" reset -q --hard "$(base_id)"
 }
 
 import_base() {
-	rm -rf "$new" "$new.deb" "$TREE" "$BUILD/linux-stock" "$BUILD"/tree.*
+	rm -rf "$new" "$new.deb"
 	mkdir -p "$new"
 	if [ -z "$LINUX" ]; then import_package; else import_linux; fi
 	[ -f "$new/kernel/bpf/devmap.c" ] || die "LINUX=$LINUX is no Linux source" "LINUX=<git tree or tarball>"
@@ -81,6 +81,9 @@ import_base() {
 	git -C "$new" config core.untrackedCache true
 	git -C "$new" config user.name "$(author_name)"
 	git -C "$new" config user.email "$(author_email)"
+	# all that was made from the former base goes; its objects would look newer
+	# than the new sources
+	rm -rf "$BUILD/linux-stock" "$BUILD"/tree.* "$BUILD/selftests" "$BUILD/check" "$TREE"
 	mv "$new" "$TREE"
 	base_id >"$BUILD/tree.base"
 }
@@ -103,15 +106,18 @@ check_other_base() {
 if [ -n "$LINUX" ]; then
 	[ -e "$LINUX" ] || die "LINUX=$LINUX does not exist" "LINUX=<git tree or tarball>"
 	LINUX=$(realpath "$LINUX")
-	[ -f "$LINUX" ] || git -C "$LINUX" rev-parse -q --verify 'HEAD^{commit}' >/dev/null 2>&1 ||
-		die "LINUX=$LINUX is neither a tarball nor a git tree with a commit" "LINUX=<git tree or tarball>"
+	[ -f "$LINUX" ] || why=$(git -C "$LINUX" rev-parse --verify 'HEAD^{commit}' 2>&1) ||
+		die "LINUX=$LINUX is neither a tarball nor a git tree with a commit: $(echo "$why" | head -n1)" \
+		    "LINUX=<git tree or tarball>"
 fi
 
 if [ -d "$TREE/.git" ]; then
 	check_not_busy
 	if ! stamped "$(base_id)" "$BUILD/tree.base"; then
-		work_in_progress && die "build/linux has another base, and work that is not in series/: $wip" \
-			"make refresh with the former LINUX=, or BUILD=<another directory>"
+		if [ -z "${FORCE:-}" ] && own_work; then
+			die "build/linux has another base, and work that is not in series/: $wip" \
+			    "BUILD=<another directory>, or save it and make tree FORCE=1"
+		fi
 		import=1
 	fi
 else

@@ -19,7 +19,7 @@ function result(full, state,	want, got, ok, note) {
 	got = fails[full]
 	want = wanted[full]
 	total++
-	if (state == "SKIP") {
+	if (state == "SKIP" && want == "") {
 		skip++
 		lines = lines "    ok " total " " full " # SKIP\n"
 		return
@@ -64,10 +64,13 @@ BEGIN {
 	next
 }
 /^All error logs:/ { errors = 1; next }
-/^#[0-9]+(\/[0-9]+)?[ \t]+[^ ]+:(OK|FAIL|SKIP)/ {
-	full = $2
+/^#[0-9]+(\/[0-9]+)?[ \t]+.*:(OK|FAIL|SKIP)( \(.*\))?$/ {
+	# names may have blanks in them
+	full = $0
+	sub(/^#[0-9\/]+[ \t]+/, "", full)
+	sub(/ \([^()]*\)$/, "", full)
 	state = full
-	sub(/:[A-Z]+.*$/, "", full)
+	sub(/:[A-Z]+$/, "", full)
 	sub(/^.*:/, "", state)
 	if (errors) {
 		if (log_fails != "")
@@ -80,6 +83,7 @@ BEGIN {
 	next
 }
 /^Summary: / { summary = 1 }
+/^Summary: / && !/ 0 FAILED/ { summary_failed = 1 }
 
 END {
 	# a subtest that was asked for, and not run, is not the whole test's success
@@ -97,6 +101,8 @@ END {
 		if (subtests && full !~ /\// && fails[full] == "")
 			continue
 		result(full, states[full])
+		if (states[full] == "FAIL")
+			raw_fails++
 	}
 	for (full in wanted)
 		if (name !~ /[\/*]/ && index(full, name "/") == 1 && !(full in states)) {
@@ -113,6 +119,10 @@ END {
 		why = "test_progs did not finish, status " rc
 	else if (total == 0)
 		why = "no such test"
+	else if ((rc != 0 || summary_failed) && !raw_fails)
+		why = "test_progs failed, status " rc ", and no test says so"
+	else if (rc == 0 && raw_fails)
+		why = "a test failed, and test_progs reports success"
 	if (why != "") {
 		total++
 		fail++
