@@ -83,7 +83,7 @@ apply_queue() {
 			ngit -C "$dir" commit -q --allow-empty -m "$(marker "$d")"
 		for p in $(patches "$d"); do
 			ngit -C "$dir" am -q --committer-date-is-author-date "$@" "$p" >"$log" 2>&1 </dev/null ||
-				die "${p#"$TOP"/} does not apply: $(sed -n 's/^error: //p' "$log" | head -n1)" \
+				die "${p#"$TOP"/} does not apply$(first_error "$log")" \
 				    "docs/changing-a-patch.md says how to rebase it" "$log"
 		done
 	done
