@@ -21,7 +21,13 @@ mkdir -p "$out"
 # QEMU 7.2's multi-threaded TCG gets patched kernel text wrong. Its TSC is the
 # host's; the guest cannot always calibrate it, and pktgen needs a fine clock.
 accel=(-accel "tcg,thread=single" -cpu max)
-clock="tsc=reliable tsc_early_khz=$(awk '/^cpu MHz/ { printf "%d", $4 * 1000; exit }' /proc/cpuinfo)"
+clock=tsc=reliable
+cpufreq=/sys/devices/system/cpu/cpu0/cpufreq
+if [ ! -d $cpufreq ]; then
+	clock+=" tsc_early_khz=$(awk '/^cpu MHz/ { printf "%d", $4 * 1000; exit }' /proc/cpuinfo)"
+elif [ -r $cpufreq/base_frequency ]; then
+	clock+=" tsc_early_khz=$(cat $cpufreq/base_frequency)"
+fi
 kvm_works() {
 	[ "${KVM:-}" != 0 ] && [ -w /dev/kvm ] &&
 		(echo quit | timeout 10 qemu-system-x86_64 -accel kvm -cpu host -M microvm \
