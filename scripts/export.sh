@@ -12,7 +12,7 @@
 lock
 
 out=${1:-}
-[ -n "$out" ] || die "where to?" "make export OUT=DIR"
+[ -n "$out" ] || die "no directory to export to" "make export OUT=DIR"
 case ${SIGNOFF:-} in
 '' | *[![:space:]]*' <'*@*'>') ;;
 *) die "SIGNOFF=$SIGNOFF is no \"Name <mail>\"" "make export SIGNOFF=\"Name <mail>\"" ;;
@@ -53,7 +53,7 @@ recipients() { # DIR KIND: maintainers or lists of its patches
 
 export_series() { # NAME FIRST^ LAST
 	local name=$1 cover=$TOP/series/$1/0000-cover-letter.patch dir=$new/$1 tree depends security
-	local commit parent=$2 to=() lists=() h
+	local commit parent=$2 to=() lists=() sender=() h mail
 	[ -e "$cover" ] || die "series/$name has no cover letter" "write series/$name/0000-cover-letter.patch"
 	for h in X-Tree X-Depends X-Security; do
 		[ -n "$(header $h "$cover")" ] ||
@@ -64,7 +64,12 @@ export_series() { # NAME FIRST^ LAST
 	for commit in $(git -C "$TREE" rev-list --reverse "$2..$3"); do
 		parent=$(with_trailers "$commit" "$parent")
 	done
-	ngit -C "$TREE" format-patch -q -n --subject-prefix="PATCH ${tree:-bpf-next}" --no-signature \
+	# the letter comes from whoever sends it
+	if [ -n "${SIGNOFF:-}" ]; then
+		mail=${SIGNOFF##*<}
+		sender=(-c "user.name=${SIGNOFF% <*}" -c "user.email=${mail%>}")
+	fi
+	ngit -C "$TREE" "${sender[@]}" format-patch -q -n --subject-prefix="PATCH ${tree:-bpf-next}" --no-signature \
 		--cover-letter -o "$dir" "$2..$parent"
 	# the hand-written letter into git's, which has shortlog and diffstat
 	awk -v cover="$cover" '
@@ -99,6 +104,10 @@ export_series() { # NAME FIRST^ LAST
 		fi
 		say "  Read Documentation/process/security-bugs.rst of the base before you send it anywhere."
 	fi
+	case "${SIGNOFF:-}" in
+	'' | *"<$(git -C "$TREE" log -1 --format=%ae "$3")>"*) ;;
+	*) say "  The author is $(git -C "$TREE" log -1 --format='%an <%ae>' "$3"): docs/submitting.md, \"The author\"" ;;
+	esac
 	[ -n "${SIGNOFF:-}" ] || say "  No Signed-off-by yet: make export SIGNOFF=\"Name <mail>\""
 	dry_run "$dir"
 }
@@ -106,7 +115,7 @@ export_series() { # NAME FIRST^ LAST
 dry_run() {
 	local log=$BUILD/log/send-email.log to
 	if ! [ -x "$(git --exec-path)/git-send-email" ]; then
-		say "  git send-email is not installed: no dry run"
+		say "  git send-email is not installed (package git-email): no dry run"
 		return
 	fi
 	mapfile -t to < <(sed -n 's/^To: .*<\(.*\)>$/--to=\1/p; s/^To: \([^<]*\)$/--to=\1/p; s/^Cc: /--cc=/p' \

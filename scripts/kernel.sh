@@ -11,7 +11,7 @@ case $flavour in
 stock) src=$BUILD/linux-stock fragments=(vm) ;;
 patched) src=$TREE fragments=(vm) ;;
 debug) src=$TREE fragments=(vm debug) ;;
-*) die "FLAVOUR=$flavour is none of stock, patched, debug" "make kernel FLAVOUR=patched" ;;
+*) die "FLAVOUR=$flavour is none of stock, patched, debug" "the same with FLAVOUR=patched" ;;
 esac
 lock
 script deps

@@ -109,7 +109,7 @@ lock() {
 
 # script NAME ARG...: run another script, which says itself what went wrong
 script() {
-	"$TOP/scripts/$1.sh" "${@:2}" || exit $?
+	XDP_BULK_NESTED=1 "$TOP/scripts/$1.sh" "${@:2}" || exit $?
 }
 
 # stamped VALUE FILE: is FILE there and does it hold VALUE?

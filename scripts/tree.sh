@@ -52,7 +52,7 @@ import_package() {
 	tree=$(git -C "$new" rev-parse 'HEAD^{tree}')
 	[ "$tree" = "$(base_lock tree)" ] ||
 		die "the unpacked source has tree id $tree, base.lock says $(base_lock tree)" \
-		    "git checkout base.lock, make clean"
+		    "git checkout base.lock; or tree=$tree in it, if this is the base you want"
 }
 
 import_linux() {
@@ -161,3 +161,4 @@ if ! [ -e "$BUILD/linux-stock/.git" ] ||
 		ngit -C "$TREE" worktree add -q --detach "$BUILD/linux-stock" stock
 	touch "$BUILD/tree.stock"
 fi
+[ -n "${XDP_BULK_NESTED:-}" ] || say "tree: build/linux is up to date, on branch $(git -C "$TREE" branch --show-current)"
