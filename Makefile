@@ -5,13 +5,16 @@ FLAVOUR ?= patched
 T ?=
 OUT ?= build/export
 ASSISTED_BY ?= LLM coccinelle
-S := scripts
+SCRIPTS := scripts
+S ?=
 
 # Scripts read these from the environment
 export LINUX BUILD CACHE JOBS FORCE KVM SIGNOFF ASSISTED_BY PUBLIC MEM
+export QUICK KERNELS WALL PAIRS RUNS PACKETS CACHE_PACKETS BATCH SIZE MODERATION CACHE_MODEL BENCH_CPU
 
 .DEFAULT_GOAL := help
 .PHONY: help deps tree kernel demo test shell check refresh export clean
+.PHONY: bench bench-report bench-gate bench-save bench-method
 
 help:
 	@sed -n 's/^#> \?//p' Makefile
@@ -29,6 +32,14 @@ help:
 #>   FLAVOUR=stock             the base as it is
 #>   FLAVOUR=debug             patched, with KASAN, lockdep, kmemleak, fault injection
 #>
+#>   make bench                what a packet costs: baselines, stock, patched
+#>   make bench S=GLOB         some scenarios of bench/scenarios
+#>                             QUICK=1 KERNELS="stock patched" WALL=0 PAIRS=11
+#>   make bench-gate           is that no worse than the committed results?
+#>   make bench-save           commit it: build/bench/results to bench/results
+#>   make bench-report         report, plots and docs/results.md from bench/results
+#>   make bench-method         the method itself against hand-measured figures
+#>
 #>   make tree                 build/linux: branches stock and patched
 #>   make refresh              write the commits of build/linux back to series/
 #>   make check                everything that needs no guest
@@ -42,31 +53,48 @@ help:
 #>   BUILD=DIR CACHE=DIR       instead of build/ and ~/.cache/xdp-bulk
 
 deps:
-	@$(S)/deps.sh
+	@$(SCRIPTS)/deps.sh
 
 tree: deps
-	@$(S)/tree.sh
+	@$(SCRIPTS)/tree.sh
 
 kernel:
-	@$(S)/kernel.sh $(FLAVOUR)
+	@$(SCRIPTS)/kernel.sh $(FLAVOUR)
 
 demo:
-	@$(S)/demo.sh $(FLAVOUR)
+	@$(SCRIPTS)/demo.sh $(FLAVOUR)
 
 test:
-	@$(S)/test.sh "$(FLAVOUR)" '$(T)'
+	@$(SCRIPTS)/test.sh "$(FLAVOUR)" '$(T)'
 
 shell:
-	@$(S)/kernel.sh $(FLAVOUR) && $(S)/boot.sh $(FLAVOUR) vm/shell 0
+	@$(SCRIPTS)/kernel.sh $(FLAVOUR) && $(SCRIPTS)/boot.sh $(FLAVOUR) vm/shell 0
+
+bench:
+	@$(SCRIPTS)/bench.sh '$(S)'
+
+bench-report:
+	@$(SCRIPTS)/bench-report.sh bench/results '$(S)'
+	@$(SCRIPTS)/bench-plots.sh bench/results
+	@$(SCRIPTS)/bench-docs.sh bench/results
+
+bench-gate:
+	@$(SCRIPTS)/bench-gate.sh '$(or $(BUILD),build)/bench/results' bench/results '$(S)'
+
+bench-save:
+	@$(SCRIPTS)/bench-save.sh
+
+bench-method:
+	@$(SCRIPTS)/bench-method.sh
 
 check: deps
-	@$(S)/check.sh
+	@$(SCRIPTS)/check.sh
 
 refresh:
-	@$(S)/refresh.sh
+	@$(SCRIPTS)/refresh.sh
 
 export:
-	@$(S)/export.sh '$(OUT)'
+	@$(SCRIPTS)/export.sh '$(OUT)'
 
 clean:
-	@$(S)/clean.sh
+	@$(SCRIPTS)/clean.sh

@@ -6,12 +6,14 @@
 # wrote is in build/run/FLAVOUR. Exit: the guest's status, or 125 if the guest
 # did not report one.
 #   KVM=0  do not use KVM even where it works
+#   PLUGIN=FILE.so,ARG=VALUE,...  for the bench: one CPU of a named model, each
+#          instruction one nanosecond, and what the plugin counts
 . "$(dirname "$0")/lib.sh"
 
 flavour=$1 run=$2 limit=$3
 shift 3
 image=$BUILD/$flavour/bzImage
-out=$BUILD/run/$flavour
+out=$BUILD/run/${RUN_NAME:-$flavour}
 rm -rf "$out"	# no result of a former run
 [ -e "$image" ] || die "there is no build/$flavour/bzImage" "make kernel FLAVOUR=$flavour"
 command -v qemu-system-x86_64 >/dev/null || die "qemu-system-x86_64 is missing" "make deps"
@@ -33,7 +35,12 @@ kvm_works() {
 		(echo quit | timeout 10 qemu-system-x86_64 -accel kvm -cpu host -M microvm \
 			-nodefaults -display none -monitor stdio -S) >/dev/null 2>&1
 }
-if kvm_works; then
+smp=2,sockets=2,cores=1,threads=1
+if [ -n "${PLUGIN:-}" ]; then
+	accel=(-accel "tcg,thread=single" -icount "shift=0,sleep=off" -cpu "$BENCH_CPU,check=off" -plugin "$PLUGIN")
+	clock="tsc=reliable tsc_early_khz=1000000 nokaslr"
+	smp=1
+elif kvm_works; then
 	accel=(-accel kvm -cpu host)
 	clock=
 fi
@@ -55,7 +62,7 @@ mapfile -t shares < <(share root / ,readonly=on; share repo "$TOP" ,readonly=on
 	share build "$BUILD" ,readonly=on; share out "$out")
 
 qemu=(qemu-system-x86_64 "${accel[@]}"
-	-M "microvm,acpi=off,pit=on,pic=on,rtc=on" -smp "2,sockets=2,cores=1,threads=1"
+	-M "microvm,acpi=off,pit=on,pic=on,rtc=on" -smp "$smp"
 	-m "${MEM:-2048}" -nodefaults -no-user-config -no-reboot -display none
 	-kernel "$image" -device virtio-rng-device "${shares[@]}"
 	-append "console=ttyS0 root=root rootfstype=9p rootflags=trans=virtio,version=9p2000.L,msize=512000,cache=loose ro init=$TOP/vm/init panic=-1 reboot=t $clock loglevel=${LOGLEVEL:-7} ${APPEND:-}")

@@ -298,6 +298,38 @@ check_scripts() {
 	fi
 }
 
+same_plots() {
+	local f
+	for f in "$TOP"/bench/results/*.svg; do cmp "$f" "$1/${f##*/}" || return 1; done
+}
+
+# The plugin compiles; page and plots are what the committed results give
+check_bench() {
+	local dir=$work/bench
+	rm -rf "$dir"
+	mkdir -p "$dir"
+	if gcc -O2 -Wall -Wextra -Wno-unused-parameter -Werror -fvisibility=hidden -fPIC -shared \
+		"$TOP/bench/plugin.c" -o "$dir/plugin.so" >"$dir/log" 2>&1; then
+		ok "bench: the plugin compiles without warnings"
+	else
+		bad "bench: plugin.c" "gcc -Wall -Wextra -fPIC -shared bench/plugin.c" "$dir/log"
+	fi
+	if [ ! -e "$TOP/bench/results/counts.csv" ]; then
+		skip "bench: no results are committed; make bench, make bench-save"
+		return
+	fi
+	cp "$TOP"/bench/results/* "$TOP/docs/results.md" "$dir/"
+	rm -f "$dir"/*.svg
+	if "$TOP/scripts/bench-plots.sh" "$dir" >"$dir/log" 2>&1 &&
+	   "$TOP/scripts/bench-docs.sh" "$dir" "$dir/results.md" >>"$dir/log" 2>&1 &&
+	   diff -q "$dir/results.md" "$TOP/docs/results.md" >>"$dir/log" 2>&1 &&
+	   same_plots "$dir" >>"$dir/log" 2>&1; then
+		ok "bench: docs/results.md and the plots are what bench/results gives"
+	else
+		bad "bench: docs/results.md or the plots are not what bench/results gives" "make bench-report" "$dir/log"
+	fi
+}
+
 # Public text names no package archive and no path of this machine
 check_text() {
 	local hosts h
@@ -324,6 +356,7 @@ command -v spatch >/dev/null || die "spatch is missing" "make deps"
 check_numbering
 check_scripts
 check_text
+check_bench
 check_round_trip
 n=0
 commits=$(git -C "$TREE" rev-list --reverse "stock..$applied")

@@ -10,5 +10,6 @@ fi
 # by name, since BUILD may be a directory with other things in it
 cd "$BUILD"
 rm -rf linux linux-stock linux.new linux.new.deb tree.* apply check demo export export.new log run \
-	selftests tools tools.new libbpf uapi uml stock patched debug rt
+	selftests tools tools.new libbpf uapi uml stock patched debug rt bench bench-* bench.index \
+	linux-bench tiny-* vm-*
 say "clean: $BUILD has nothing of ours; the cache in $CACHE is left"

@@ -11,6 +11,8 @@ packages=(
 	# guest: QEMU, and the tools that run in it
 	qemu-system-x86 iproute2 bpftool xdp-tools ethtool iputils-ping busybox-static iperf3
 	kmod procps tcpdump libpcap-dev m4
+	# make bench-report
+	gnuplot-nox
 	# make check
 	sparse coccinelle shellcheck python3-ply python3-git
 )

@@ -112,3 +112,55 @@ format_series() {
 	ngit -C "$TREE" format-patch -q --zero-commit --no-signature -N --full-index \
 		-o "$1" "$2..$3"
 }
+
+# The baselines of baseline/, by name: A.patch is A
+baselines() { find "$TOP/baseline" -maxdepth 1 -name '*.patch' -printf '%f\n' | sed 's/\.patch$//' | sort; }
+
+# variant_commit VARIANT [PATCH]: a kernel for the bench as $commit: stock, patched (with
+# what is not committed yet) or a baseline. All share net/bpf/test_run.c, which
+# generates the load: the patched one. PATCH goes on top of each.
+variant_commit() {
+	local variant=$1 index=$BUILD/bench.index id blob
+	rm -f "$index"
+	blob=$(git -C "$TREE" hash-object -w "$TREE/net/bpf/test_run.c")
+	vgit() { GIT_INDEX_FILE=$index ngit -C "$TREE" "$@"; }
+	case $variant in
+	patched)
+		check_on_patched
+		vgit read-tree patched
+		vgit add -u ;;
+	stock | [A-Za-z]*)
+		vgit read-tree stock
+		if [ "$variant" != stock ]; then
+			[ -e "$TOP/baseline/$variant.patch" ] ||
+				die "there is no baseline/$variant.patch" "one of: stock patched $(baselines | xargs)"
+			vgit apply --cached "$TOP/baseline/$variant.patch" >"$BUILD/log/apply.log" 2>&1 ||
+				die "baseline/$variant.patch does not apply$(first_error "$BUILD/log/apply.log")" \
+				    "docs/measuring.md" "$BUILD/log/apply.log"
+		fi
+		vgit update-index --cacheinfo "100644,$blob,net/bpf/test_run.c" ;;
+	*) die "there is no kernel $variant" "one of: stock patched $(baselines | xargs)" ;;
+	esac
+	if [ -n "${2:-}" ]; then
+		vgit apply --cached "$2" >"$BUILD/log/apply.log" 2>&1 ||
+			die "${2#"$TOP"/} does not apply to $variant$(first_error "$BUILD/log/apply.log")" \
+			    "docs/measuring.md" "$BUILD/log/apply.log"
+	fi
+	id=$(vgit write-tree)
+	rm -f "$index"
+	commit=$(GIT_AUTHOR_DATE="@0 +0000" GIT_COMMITTER_DATE="@0 +0000" \
+		ngit -C "$TREE" commit-tree -m "bench $variant" "$id")
+}
+
+# move_bench: check out $commit in build/linux-bench; only the files that differ
+# get a new time, so that little is compiled anew
+move_bench() {
+	local dir=$BUILD/linux-bench
+	if ! git -C "$dir" rev-parse -q HEAD >/dev/null 2>&1 || [ ! -e "$dir/.git" ]; then
+		drop_worktree "$dir"
+		logged "$BUILD/log/tree.log" "cannot check out the bench's source" "make bench, with enough space" \
+			ngit -C "$TREE" worktree add -q --detach "$dir" "$commit"
+	fi
+	rm -f "$(git -C "$dir" rev-parse --git-path index.lock)"
+	ngit -C "$dir" checkout -q -f --detach "$commit"
+}

@@ -83,7 +83,7 @@ import_base() {
 	git -C "$new" config user.email "$(author_email)"
 	# all that was made from the former base goes; its objects would look newer
 	# than the new sources
-	rm -rf "$BUILD/linux-stock" "$BUILD"/tree.* "$BUILD/selftests" "$BUILD/check" "$TREE"
+	rm -rf "$BUILD/linux-stock" "$BUILD/linux-bench" "$BUILD"/tree.* "$BUILD/selftests" "$BUILD/check" "$TREE"
 	mv "$new" "$TREE"
 	base_id >"$BUILD/tree.base"
 }
