@@ -30,6 +30,8 @@ __u8 head[34];		/* Ethernet and IP */
 
 /* Read by driver.c */
 __u64 sent, received, skbs, ran, mismatched, ring_drops;
+__u64 bytes;		/* of frames that a sink got, without fragments */
+__u64 at[64];		/* frames that a sink got, by ifindex */
 
 static __u32 seqs[64];
 
@@ -202,6 +204,8 @@ SEC("xdp.frags")
 int sink(struct xdp_md *ctx)
 {
 	received++;
+	bytes += ctx->data_end - ctx->data;
+	at[ctx->ingress_ifindex & 63]++;
 	return XDP_DROP;
 }
 

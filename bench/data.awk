@@ -333,16 +333,20 @@ function peak(s, g, f,    i, x, max) {
 # Design[i] design, published in Mpps, gain in %, kernels from and to, scenario
 function load_designs(    n, i, d, s, part) {
 	n = split("A;5.0 -> 8.4;68;A;stock;redirect\n" \
+		"A;5.0 -> 8.4;68;A;stock;napi-redirect\n" \
 		"B;9.1 -> 9.5;4.4;B;stock;map\n" \
 		"B;8.0 -> 7.5;-6.3;B;stock;map-pass\n" \
+		"B;8.0 -> 7.5;-6.3;B;stock;napi-map-pass\n" \
 		"C;2.2 -> 3.15;43;C;list;cpumap-nogro\n" \
 		"C;2.2 -> 3.15;43;C;list;cpumap-nogro-fwd\n" \
 		"C;2.7 -> 2.4;-11;list;stock;cpumap-udp\n" \
 		"C;2.7 -> 2.4;-11;list;stock;cpumap-udp-fwd\n" \
 		"D;4.0 -> 4.7;17.5;D;stock;cpumap-tcp-8-8\n" \
 		"D;4.0 -> 4.7;17.5;D;stock;cpumap-tcp-8-8-fwd\n" \
+		"D;4.0 -> 4.7;17.5;D;stock;cpumap-tcp-1-32-fwd\n" \
 		"D;;74;list;stock;cpumap-tcp-8-8\n" \
-		"D;;74;list;stock;cpumap-tcp-8-8-fwd", d, "\n")
+		"D;;74;list;stock;cpumap-tcp-8-8-fwd\n" \
+		"D;;74;list;stock;cpumap-tcp-1-32-fwd", d, "\n")
 	for (i = 1; i <= n; i++) {
 		split(d[i], part, ";")
 		if (!(part[6] in Picked))

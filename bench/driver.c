@@ -475,7 +475,8 @@ static __u64 run(unsigned int n)
 
 	if (sc.sink == STACK_FORWARD)
 		forwarded = transmitted("fwd");
-	b->sent = b->received = b->skbs = b->ran = b->mismatched = b->ring_drops = 0;
+	b->sent = b->received = b->skbs = b->ran = b->mismatched = b->ring_drops = b->bytes = 0;
+	memset(b->at, 0, sizeof(b->at));
 	start = now();
 	if (sc.gen == NAPI)
 		ns = send_pktgen(n);
@@ -492,6 +493,25 @@ static __u64 run(unsigned int n)
 	return ns ?: now() - start;
 }
 
+/* Has each egress device had its share of n packets, and are they as long as
+ * the programs make them?
+ */
+static void check_sinks(unsigned int n)
+{
+	struct bench_bpf__bss *b = skel->bss;
+	unsigned int i, share = copies() > 1 ? n : n / sc.devs;
+	__u64 len = frame_len + (strcmp(sc.dev, "dev_head") ? 0 : 4);
+	char name[32];
+
+	for (i = 0; i < sc.devs; i++) {
+		snprintf(name, sizeof(name), "sink%u", i);
+		if (b->at[ifindex(name) & 63] != share)
+			fail("out%u: %u packets to send, %llu received", i, share, b->at[ifindex(name) & 63]);
+	}
+	if (sc.gen == LIVE && b->bytes != b->received * len)
+		fail("%llu packets of %llu bytes have %llu bytes", b->received, len, b->bytes);
+}
+
 /* Is every packet accounted for? *invalid: by the wrong program */
 static void check(unsigned int n, bool *invalid)
 {
@@ -503,6 +523,8 @@ static void check(unsigned int n, bool *invalid)
 	if (b->received + b->ring_drops != expect)
 		fail("%llu packets sent, %llu received and %llu dropped at the ring",
 		     expect, b->received, b->ring_drops);
+	if (sc.devs)
+		check_sinks(n);
 	if (sc.sink == STACK_FORWARD && transmitted("fwd") - forwarded != b->skbs)
 		fail("%llu skbs, %llu forwarded", b->skbs, transmitted("fwd") - forwarded);
 	if (*sc.dev || *sc.cpu)
@@ -560,7 +582,7 @@ static void measure(void)
 		share_short = count_overflow(batch);
 		share_long = count_overflow(batch + packets);
 	}
-	run(4 * batch);		/* warm-up: caches, page pool, slabs */
+	run(4 * batch);		/* warm-up, here and below: caches, page pool, slabs */
 	if (pace) {
 		printf("%s ready\n", sc.name);
 		while (fgets(line, sizeof(line), stdin) && sscanf(line, "run %u", &packets) == 1) {
@@ -578,6 +600,7 @@ static void measure(void)
 	}
 
 	settle();
+	run(4 * batch);
 	mark();
 	first = *phase;
 	run(batch);
@@ -587,6 +610,7 @@ static void measure(void)
 	else
 		check(batch, &invalid);
 	settle();
+	run(4 * batch);
 	mark();
 	ns = run(batch + packets);
 	mark();
@@ -617,13 +641,17 @@ static void parse(char *args)
 #define STRING(key) else if (!strcmp(arg, #key)) snprintf(sc.key, sizeof(sc.key), "%s", value)
 #define NUMBER(key) else if (!strcmp(arg, #key)) sc.key = atoi(value)
 		if (!strcmp(arg, "gen")) {
-			for (i = 0; i < 3; i++)
-				if (!strcmp(value, gens[i]))
-					sc.gen = i;
+			for (i = 0; i < 3 && strcmp(value, gens[i]); i++)
+				;
+			if (i == 3)
+				fail("it has an unknown generator %s", value);
+			sc.gen = i;
 		} else if (!strcmp(arg, "sink")) {
-			for (i = 0; i < 4; i++)
-				if (!strcmp(value, sinks[i]))
-					sc.sink = i;
+			for (i = 0; i < 4 && strcmp(value, sinks[i]); i++)
+				;
+			if (i == 4)
+				fail("it has an unknown sink %s", value);
+			sc.sink = i;
 		}
 		STRING(first);
 		STRING(dev);
@@ -646,6 +674,10 @@ static void parse(char *args)
 	}
 	if (sc.live > sc.entries)
 		fail("more live entries than entries");
+	if (!strcmp(sc.first, "first_interleave") && sc.entries & (sc.entries - 1))
+		fail("%u entries to interleave are no power of two", sc.entries);
+	if (sc.flows & (sc.flows - 1) || sc.train & (sc.train - 1) || !sc.train || sc.flows > 64)
+		fail("flows and trains are powers of two, flows up to 64");
 }
 
 static bool find(const char *path, const char *name)

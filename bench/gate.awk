@@ -153,7 +153,7 @@ function measure(spec, what, against,    a, n, new_value, old, w, saved) {
 		return 0
 	}
 	old = Value
-	if (what ~ /^l[12]/ && abs(new_value - old) < 0.01) {
+	if (what ~ /^l[12]/ && abs(new_value - old) < 0.25) {
 		Value = 1
 	} else if (old <= 0) {
 		Trouble = sprintf("%s %.2f of %.2f is no ratio", spec, new_value, old)

@@ -18,6 +18,9 @@
  *    the function that came to it.
  *  - A string instruction with a rep prefix counts once, as the counters of
  *    hardware have it; rep=each counts each iteration, as TCG does.
+ *  - What runs for cpumap's kthread (called from cpu_map_kthread_run(), neither
+ *    another task nor a softirq) is a row of its own, foo@cpumap: the consumer
+ *    shares many functions with the generator and with NAPI.
  *  - foo.cold, foo.part.0, foo.constprop.0 and foo.isra.0 are foo.
  *
  * The cache model: L1i, L1d and a unified L2 for each CPU, physical addresses
@@ -83,10 +86,14 @@ static const uint8_t MARK[] = { 0x0f, 0x1f, 0x80, 'X', 'D', 'P', 'B' };
 
 enum { INSNS, CALLS, L1I, L1D, L2, FIGURES };
 
+/* Whose work it is */
+enum { COMMON, CONSUMER, CONTEXTS };
+
 struct func {
 	const char *name;
 	bool thunk;
-	uint64_t now[FIGURES], before[FIGURES];
+	bool consumer, leaves;	/* begins and ends the kthread's work */
+	uint64_t now[CONTEXTS][FIGURES], before[CONTEXTS][FIGURES];
 	struct func *next;	/* of the same hash */
 	struct func *all;
 };
@@ -113,6 +120,7 @@ struct cache {
 
 struct cpu {
 	struct func *func;
+	int context;
 	uint64_t last_rep;
 	struct cache l1i, l1d, l2;
 };
@@ -153,6 +161,9 @@ static struct func *find_func(const char *name, size_t len)
 	f->name = need(strndup(name, len));
 	f->next = by_name[h];
 	by_name[h] = f;
+	f->consumer = !strcmp(f->name, "cpu_map_kthread_run");
+	f->leaves = !strcmp(f->name, "__switch_to_asm") || !strcmp(f->name, "handle_softirqs") ||
+		    !strncmp(f->name, "asm_sysvec_", 11);
 	f->all = all_funcs;
 	all_funcs = f;
 	return f;
@@ -201,7 +212,7 @@ static int read_symbols(const char *path)
 			image_end = addr;
 		if (addr < KERNEL_MAP || !strchr("tTwW", type) || starts(name, "__pfx_"))
 			continue;
-		/* of several names for one address, the first global one */
+		/* of several names for one address, the last global one */
 		if (n_syms && syms[n_syms - 1].addr == addr) {
 			if (type != 'T')
 				continue;
@@ -264,13 +275,14 @@ static bool miss(struct cache *c, uint64_t line)
 
 static void fetch(struct cpu *cpu, struct func *f, uint64_t addr, uint64_t end)
 {
+	uint64_t *now = f->now[cpu->context];
 	uint64_t line;
 
 	for (line = addr >> line_shift; line <= (end - 1) >> line_shift; line++) {
 		if (!miss(&cpu->l1i, line))
 			continue;
-		f->now[L1I]++;
-		f->now[L2] += miss(&cpu->l2, line);
+		now[L1I]++;
+		now[L2] += miss(&cpu->l2, line);
 	}
 }
 
@@ -278,13 +290,13 @@ static void on_mem(unsigned int n, qemu_plugin_meminfo_t info, uint64_t addr, vo
 {
 	uint64_t end = addr + (1ull << qemu_plugin_mem_size_shift(info)), line;
 	struct cpu *cpu = &cpus[n];
-	struct func *f = cpu->func;
+	uint64_t *now = cpu->func->now[cpu->context];
 
 	for (line = addr >> line_shift; line <= (end - 1) >> line_shift; line++) {
 		if (!miss(&cpu->l1d, line))
 			continue;
-		f->now[L1D]++;
-		f->now[L2] += miss(&cpu->l2, line);
+		now[L1D]++;
+		now[L2] += miss(&cpu->l2, line);
 	}
 }
 
@@ -293,17 +305,24 @@ static void on_chunk(unsigned int n, void *data)
 	const struct chunk *c = data;
 	struct cpu *cpu = &cpus[n];
 	struct func *f = c->func;
+	uint64_t *now;
 
 	if (f->thunk) {
 		f = cpu->func;
+		now = f->now[cpu->context];
 	} else {
+		if (f->consumer)
+			cpu->context = CONSUMER;
+		else if (f->leaves)
+			cpu->context = COMMON;
 		cpu->func = f;
-		f->now[CALLS] += c->entry;
+		now = f->now[cpu->context];
+		now[CALLS] += c->entry;
 	}
-	f->now[INSNS] += c->n;
+	now[INSNS] += c->n;
 	/* TCG leaves the block after each iteration and comes back to it */
 	if (c->first_rep && cpu->last_rep == c->addr && !rep_each)
-		f->now[INSNS]--;
+		now[INSNS]--;
 	cpu->last_rep = c->last_rep;
 	if (cache_on)
 		fetch(cpu, f, c->addr, c->end);
@@ -312,14 +331,16 @@ static void on_chunk(unsigned int n, void *data)
 static void on_mark(unsigned int n, void *data)
 {
 	struct func *f;
-	int i;
+	int i, k;
 
 	fprintf(out, "phase %u\n", phase++);
 	for (f = all_funcs; f; f = f->all) {
-		if (f->now[INSNS] != f->before[INSNS]) {
-			fputs(f->name, out);
+		for (k = 0; k < CONTEXTS; k++) {
+			if (f->now[k][INSNS] == f->before[k][INSNS])
+				continue;
+			fprintf(out, "%s%s", f->name, k == CONSUMER ? "@cpumap" : "");
 			for (i = 0; i < FIGURES; i++)
-				fprintf(out, " %" PRIu64, f->now[i] - f->before[i]);
+				fprintf(out, " %" PRIu64, f->now[k][i] - f->before[k][i]);
 			fputc('\n', out);
 		}
 		memcpy(f->before, f->now, sizeof(f->now));
@@ -430,6 +451,7 @@ EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int
 {
 	const char *symbols = NULL, *out_path = NULL;
 	const char *l1i = "32:8", *l1d = "48:12", *l2 = "2048:16";
+	unsigned int line = 64;
 	int i;
 
 	if (!info->system_emulation || info->system.max_vcpus > MAX_CPUS) {
@@ -451,7 +473,7 @@ EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int
 		else if (!strcmp(argv[i], "rep"))
 			rep_each = !strcmp(value, "each");
 		else if (!strcmp(argv[i], "line"))
-			line_shift = __builtin_ctz(atoi(value) | 1 << 20);
+			line = atoi(value);
 		else if (!strcmp(argv[i], "l1i"))
 			l1i = value;
 		else if (!strcmp(argv[i], "l1d"))
@@ -465,6 +487,11 @@ unknown:
 		fprintf(stderr, "plugin: unknown argument %s\n", argv[i]);
 		return -1;
 	}
+	if (line < 16 || line & (line - 1)) {
+		fprintf(stderr, "plugin: a cache line of %u bytes\n", line);
+		return -1;
+	}
+	line_shift = __builtin_ctz(line);
 	if (!symbols || !out_path) {
 		fprintf(stderr, "plugin: symbols= and out= are needed\n");
 		return -1;

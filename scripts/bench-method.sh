@@ -11,7 +11,7 @@ export XDP_BULK_NOTED=1
 script tools
 build_bench
 script kernel tiny-stock
-rm -f "$BUILD/bench/key-tiny-stock"
+copy_scenarios
 
 hand=$TOP/bench/hand-measured
 mapfile -t names < <(awk '!/^#/ { print $1 }' "$hand")
@@ -23,8 +23,10 @@ for s in "${names[@]}"; do
 	awk -v s="$s" '
 		NR == FNR { if ($1 == s) { want = $2; for (i = 3; i <= NF; i++) core[$i] }; next }
 		FNR == 2 { n = $2; status = $1; if (status != "ok") exit }
-		FNR > 2 && ($1 in core) { sum += $2 / n; detail = detail sprintf(" %s %.1f", $1, $2 / n) }
+		{ sub(/@cpumap$/, "", $1) }
+		FNR > 2 && ($1 in core) { sum += $2 / n; each[$1] += $2 / n }
 		END {
+			for (f in each) if (each[f] >= 0.05) detail = detail sprintf(" %s %.1f", f, each[f])
 			off = want ? 100 * (sum / want - 1) : 0
 			ok = status == "ok" && off <= 2 && off >= -2
 			printf "%s - %s: %.1f instructions per packet, by hand %d (%+.1f %%):%s\n", ok ? "ok" : "not ok", s, sum, want, off, detail

@@ -2,8 +2,8 @@
 # bench-run.sh KIND KERNEL SCENARIO...: boot a kernel of the bench under the
 # counting plugin, and keep what each scenario gives in
 # build/bench/rows/KIND/KERNEL/SCENARIO.
-#   KIND  count (instructions), cache (modelled misses, slower), again (count,
-#         for the comparison of two runs), each (count, iterations of string
+#   KIND  count (instructions), cache (modelled misses, slower), again and cagain
+#         (the same, for the comparison of two runs), each (count, iterations of string
 #         instructions one by one)
 # A row file: the key of all that it depends on; "status packets skbs ns" or
 # "failed reason"; and "function instructions calls l1i l1d l2" in the whole run.
@@ -70,7 +70,7 @@ mapfile -t left < <(todo "$@")
 while [ ${#left[@]} -gt 0 ]; do
 	n=$COUNT_PACKETS per=15 args=
 	case $kind in
-	cache) n=$CACHE_PACKETS per=40 args=,cache=on,$CACHE_MODEL ;;
+	cache | cagain) n=$CACHE_PACKETS per=40 args=,cache=on,$CACHE_MODEL ;;
 	each) args=,rep=each ;;
 	esac
 	before=${#left[@]}
@@ -80,8 +80,10 @@ while [ ${#left[@]} -gt 0 ]; do
 		background "$TOP/scripts/boot.sh" "$name" vm/bench $((180 + per * before)) \
 		-n "$n" -b "$BATCH" -s "$SIZE" -i "$MODERATION" "${left[@]}" >"$BUILD/log/$name-$kind.log" 2>&1
 	reap || rc=$?
-	if ! grep -qa '^xdp-bulk guest: Linux' "$out/console"; then
-		die "the guest did not start with kernel $kernel: $(grep -am1 'plugin' "$out/console" || tail -n1 "$out/console")" \
+	if ! grep -qa '^xdp-bulk guest: Linux' "$out/console" 2>/dev/null; then
+		why=$(grep -ahm1 'plugin' "$out/console" "$BUILD/log/$name-$kind.log" 2>/dev/null) ||
+			why=$(tail -n1 "$BUILD/log/$name-$kind.log")
+		die "the guest did not start with kernel $kernel: $why" \
 			"make bench" "$BUILD/log/$name-$kind.log"
 	fi
 	grep -a '^environment ' "$out/console" >"$BUILD/bench/environment-$kernel" || true

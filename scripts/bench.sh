@@ -15,6 +15,7 @@ glob=${1:-}
 bench=$BUILD/bench
 results=$bench/results
 lock
+copy_scenarios
 mapfile -t chosen < <(scenarios | while read -r s; do
 	# shellcheck disable=SC2254
 	case $s in ${glob:-*}) echo "$s" ;; esac
@@ -54,15 +55,17 @@ script tools
 mkdir -p "$results" "$BUILD/log"
 
 build_bench
+built=()
 for k in "${kernels[@]}"; do
 	[ -n "$(for_kernel "$k")" ] || continue
 	script kernel "bench-$k"
+	built+=("$k")
 	for f in bq_xmit_all cpu_map_kthread_run; do
 		grep -q "[tT] $f\(\.\|\$\)" "$BUILD/bench-$k/System.map" ||
 			die "the kernel $k has no function $f to measure" "bench/groups, and the series" "$BUILD/bench-$k/System.map"
 	done
-	rm -f "$bench/key-$k"
 done
+kernels=("${built[@]}")
 
 # --- runs: as many guests at a time as there are CPUs; how far, and how long yet
 declare -A running=()
@@ -86,14 +89,14 @@ count_rows() {
 	done
 	echo $n
 }
-finished_lines() { cat "$BUILD"/run/bench-*-{count,cache,again,each}/console 2>/dev/null | grep -cE '^[a-z0-9-]+ (ok|invalid|failed) ' || true; }
+finished_lines() { cat "$BUILD"/run/bench-*-{count,cache,again,cagain}/console 2>/dev/null | grep -cE '^[a-z0-9-]+ (ok|invalid|failed) ' || true; }
 run_jobs() {
 	local job pid what total start=$SECONDS shown=$SECONDS finished left
 	total=$(($(for job in "${jobs_left[@]}"; do read -ra w <<<"$job"; echo $((${#w[@]} - 2)); done | paste -sd+ | sed 's/^$/0/')))
 	finished=$(count_rows "${jobs_left[@]}")
 	total=$((total - finished))
 	[ $total -gt 0 ] || { jobs_left=(); return 0; }
-	rm -rf "$BUILD"/run/bench-*-{count,cache,again,each}
+	rm -rf "$BUILD"/run/bench-*-{count,cache,again,cagain}
 	say "bench: $total rows to measure ($finished are there)"
 	while [ ${#jobs_left[@]} -gt 0 ] || [ ${#running[@]} -gt 0 ]; do
 		while [ ${#jobs_left[@]} -gt 0 ] && [ ${#running[@]} -lt "$JOBS" ]; do
@@ -128,22 +131,46 @@ done
 twice=${chosen[0]}
 case " ${chosen[*]} " in *' map '*) twice=map ;; esac
 case " ${kernels[*]} " in *' stock '*) add_job again stock "$twice" ;; esac
+rm -f "$bench"/rows/{again,cagain}/stock/*
 if [ -z "${QUICK:-}" ]; then
 	for k in "${kernels[@]}"; do
 		mapfile -t s < <(for_kernel "$k")
 		add_job cache "$k" ${s[@]+"${s[@]}"}
 	done
+	case " ${kernels[*]} " in *' stock '*) add_job cagain stock "$twice" ;; esac
 fi
 run_jobs
+wall=
 if [ -z "${QUICK:-}" ] && [ "${WALL:-}" != 0 ]; then
+	case " ${kernels[*]} " in *' stock '*) case " ${kernels[*]} " in *' patched '*) wall=1 ;; esac ;; esac
+fi
+if [ -n "$wall" ]; then
 	"$TOP/scripts/bench-wall.sh" "${chosen[@]}" || failed_jobs=$((failed_jobs + 1))
 fi
-
-"$TOP/scripts/bench-csv.sh" "$results" "${kernels[@]}"
-"$TOP/scripts/bench-report.sh" "$results" "$glob"
 rc=0
-case " ${kernels[*]} " in *' stock '*) twice "$twice" || rc=1 ;; esac
-grep '^[^,]*,[^,]*,failed' "$results/counts.csv" | sed -E 's/^([^,]*),([^,]*),failed:([^,]*).*/not ok - \1 on \2: \3/' || true
-! grep -q '^[^,]*,[^,]*,failed' "$results/counts.csv" || rc=1
-[ "$failed_jobs" = 0 ] || rc=1
+
+"$TOP/scripts/bench-csv.sh" "$results" "${kernels[@]}" || rc=1
+"$TOP/scripts/bench-report.sh" "$results" "$glob" || rc=1
+case " ${kernels[*]} " in
+*' stock '*)
+	twice "$twice" || rc=1
+	twice_cache "$twice" ;;
+esac
+# All that has no figure, with its reason, and last
+for kind in count cache again cagain wall; do
+	[ "$kind" != wall ] || [ -n "$wall" ] || continue
+	for k in "${kernels[@]}"; do
+		dir=$bench/rows/$kind/$k
+		[ "$kind" != wall ] || dir=$bench/rows/wall
+		for s in "${chosen[@]}"; do
+			reason=$(sed -n '2s/^failed //p' "$dir/$s" 2>/dev/null) || continue
+			[ -z "$reason" ] || { say "not ok - $s on $k ($kind): $reason; try: make bench S=$s"; rc=1; }
+		done
+		[ "$kind" != wall ] || break
+	done
+done
+if [ "$failed_jobs" != 0 ]; then
+	say "not ok - $failed_jobs of the runs did not finish, see above; try: make bench"
+	rc=1
+fi
 exit $rc

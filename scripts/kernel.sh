@@ -41,8 +41,9 @@ cflags=()
 case $flavour in
 uml-*)
 	arch=um image=linux out=$BUILD/uml/$variant
-	# um's large code model makes each call an indirect one
-	cflags=(KCFLAGS=-mcmodel=small) ;;
+	# um's large code model makes each call an indirect one; and where a loop
+	# begins in a cache line shall not depend on what comes before it
+	cflags=("KCFLAGS=-mcmodel=small -falign-functions=64 -falign-loops=32") ;;
 esac
 log=$BUILD/log/kernel-$flavour.log
 mkdir -p "$out" "$BUILD/log"
@@ -121,7 +122,13 @@ for f in "$image" System.map .config; do
 done
 # the bench's object directories move on to the next variant
 [ "${obj##*/}" != ".obj-$flavour" ] || ln -sf "$obj/vmlinux" "$out/vmlinux"
-[ -z "${variant:-}" ] || printf '%s\n' "$commit" >"$out/commit"
+if [ -n "${variant:-}" ]; then
+	printf '%s\n' "$plain" >"$out/tree"
+	# what the bench must know as the core's
+	for f in devmap cpumap; do
+		nm "$obj/kernel/bpf/$f.o" | awk -v f="$f" '$2 ~ /[tT]/ && $3 !~ /^__pfx_/ { sub(/\..*/, "", $3); print f, $3 }'
+	done | sort -u >"$out/core"
+fi
 printf '%s\n' "$state" >"$out/stamp"
 say "kernel: ${out#"$TOP"/}/${image##*/} made in $(((SECONDS - start) / 60)):$(printf %02d $(((SECONDS - start) % 60)))," \
     "$(grep -acE '^  (CC|AS) ' "$log" || true) objects compiled"

@@ -118,7 +118,8 @@ baselines() { find "$TOP/baseline" -maxdepth 1 -name '*.patch' -printf '%f\n' | 
 
 # variant_commit VARIANT [PATCH]: a kernel for the bench as $commit: stock, patched (with
 # what is not committed yet) or a baseline. All share net/bpf/test_run.c, which
-# generates the load: the patched one. PATCH goes on top of each.
+# generates the load: the patched one. PATCH goes on top of each; $plain is the
+# tree without it.
 variant_commit() {
 	local variant=$1 index=$BUILD/bench.index id blob
 	rm -f "$index"
@@ -141,6 +142,8 @@ variant_commit() {
 		vgit update-index --cacheinfo "100644,$blob,net/bpf/test_run.c" ;;
 	*) die "there is no kernel $variant" "one of: stock patched $(baselines | xargs)" ;;
 	esac
+	# shellcheck disable=SC2034 # of those that source this
+	plain=$(vgit write-tree)
 	if [ -n "${2:-}" ]; then
 		vgit apply --cached "$2" >"$BUILD/log/apply.log" 2>&1 ||
 			die "${2#"$TOP"/} does not apply to $variant$(first_error "$BUILD/log/apply.log")" \
