@@ -112,6 +112,7 @@ function plot_functions(    ok) {
 
 function base_name(f) {
 	sub(/\.(constprop|isra|part|cold).*$/, "", f)
+	sub(/@cpumap$/, "", f)
 	return f
 }
 
