@@ -36,7 +36,7 @@ help:
 #>   make bench S=GLOB         some scenarios of bench/scenarios
 #>                             QUICK=1 KERNELS="stock patched" WALL=0 PAIRS=11
 #>   make bench-gate           is that no worse than the committed results?
-#>   make bench-save           commit it: build/bench/results to bench/results
+#>   make bench-save           copy it there, with plots and docs/results.md
 #>   make bench-report         report, plots and docs/results.md from bench/results
 #>   make bench-method         the method itself against hand-measured figures
 #>

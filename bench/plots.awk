@@ -234,15 +234,24 @@ function plot_programs(    ok) {
 	finish(ok, "programs", "no figures of progs-1 to progs-8")
 }
 
-function plot_flows(    ok) {
-	start("flows", 1040, 460)
+# Two panels side by side, each with its key to the right of both
+function two_panels(name) {
+	start(name, 1040, 460)
 	put("set multiplot layout 1,2 margins 0.09,0.86,0.13,0.9 spacing 0.09,0")
 	put("set key at screen 0.87,0.88 left top Left reverse")
+}
+
+function second_panel() {
+	put("set key at screen 0.87,0.5 left top Left reverse")
+}
+
+function plot_flows(    ok) {
+	two_panels("flows")
 	put("set xlabel 'TCP flows, in trains of 8 frames'")
 	put("set title 'cpumap, GRO on: consumer core'")
 	put("set ylabel 'instructions per packet'")
 	ok = lines_panel("flows", "cpumap-tcp-", "1 8 64", "-8", "core", 0)
-	put("set key at screen 0.87,0.5 left top Left reverse")
+	second_panel()
 	put("set title 'cpumap, GRO on: aggregation'")
 	put("set ylabel 'segments per skb'")
 	ok += lines_panel("flows", "cpumap-tcp-", "1 8 64", "-8", "segs", 0)
@@ -283,14 +292,12 @@ function plot_entries(    ok) {
 }
 
 function plot_devices(    ok) {
-	start("devices", 1040, 460)
-	put("set multiplot layout 1,2 margins 0.09,0.86,0.13,0.9 spacing 0.09,0")
-	put("set key at screen 0.87,0.88 left top Left reverse")
+	two_panels("devices")
 	put("set ylabel 'core instructions per packet'")
 	put("set title 'bpf_redirect()'")
 	put("set xlabel 'devices in the namespace'")
 	ok = kernel_bars("devices", "redirect redirect-1000dev", "1 1,000", "core")
-	put("set key at screen 0.87,0.5 left top Left reverse")
+	second_panel()
 	put("set title 'map'")
 	put("set xlabel 'egress devices interleaved'")
 	ok += kernel_bars("devices", "egress-1 egress-4 egress-16", "1 4 16", "core")

@@ -46,7 +46,7 @@ rc=0
 					for (i = 3; i <= NF; i++) { pattern[++np] = re($i); of[np] = $2 }
 					next
 				}
-				role == "core" { if ($1 == class || ($1 == "cpumap" && class == "cpumap")) must[$2]; next }
+				role == "core" { if ($1 == class) must[$2]; next }
 				role == "cache" {
 					if (FNR == 2 && $1 != "failed") cached = $2
 					if (FNR > 2) { fn[$1]; l1i[$1] = $4; l1d[$1] = $5; l2[$1] = $6 }

@@ -2,8 +2,8 @@
 # bench-wall.sh SCENARIO...: wall-clock time in user-mode Linux, stock and
 # patched in turn: both are up, and now the one, now the other runs first. Of a
 # pair, each side is the fastest of RUNS short runs, which is what the machine's
-# other work disturbs least. build/bench/rows/wall/SCENARIO: the key of all that it depends on, then
-# "pair kernel ns-per-packet", or "failed reason".
+# other work disturbs least. build/bench/rows/wall/SCENARIO: the key of all that it depends
+# on, then "pair kernel ns-per-packet", or "failed reason".
 #   PAIRS=11 RUNS=20
 . "$(dirname "$0")/lib.sh"
 . "$TOP/scripts/queue.sh"
@@ -145,30 +145,34 @@ in_qemu() {
 				>"$BUILD/log/bench-wall-$v.log" 2>&1
 			reap || true
 			for s in "${todo[@]}"; do
+				! grep -q '^failed' "$rows/.$s" || continue
 				awk -v s="$s" -v p="$p" -v v="$v" -v b="$BATCH" '
 					$1 == s && $2 ~ /^(ok|invalid)$/ { print p, v, substr($6, 4) / ($3 + b); n++ }
-					$1 == s && $2 == "failed" { print > "/dev/stderr" }
 					END { exit !n }' "$BUILD/run/bench-wall-$v/console" >>"$rows/.$s" ||
 					{ wall_key "$s"; echo "failed no time on $v in QEMU"; } >"$rows/.$s"
 			done
 		done
 		say "bench: wall clock: $p of $pairs pairs"
 	done
-	for s in "${todo[@]}"; do mv "$rows/.$s" "$rows/$s"; done
+	for s in "${todo[@]}"; do
+		! grep -q '^failed' "$rows/.$s" || failed=1
+		mv "$rows/.$s" "$rows/$s"
+	done
 }
 
 dead=
 reason=
+failed=0
 if ! boot_both; then
 	stop_uml
 	in_qemu
-	exit 0
+	exit $failed
 fi
 {
 	echo "wall clock: user-mode Linux, seccomp mode, BPF interpreter, $pairs interleaved pairs stock and patched, each the fastest of $RUNS runs of about $((run_ns / 1000000)) ms"
 	echo "wall clock host: $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n1), $(nproc) CPUs"
 } >"$BUILD/bench/environment-wall"
-begin=$SECONDS shown=$SECONDS n=0 failed=0
+begin=$SECONDS shown=$SECONDS n=0
 for s in "${todo[@]}"; do
 	wall_key "$s" >"$rows/.new"
 	if ! scenario "$s"; then
