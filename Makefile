@@ -31,6 +31,7 @@ help:
 #>   FLAVOUR=patched           (default) the base with all series
 #>   FLAVOUR=stock             the base as it is
 #>   FLAVOUR=debug             patched, with KASAN, lockdep, kmemleak, fault injection
+#>   FLAVOUR=rt                patched, PREEMPT_RT with lockdep
 #>
 #>   make bench                what a packet costs: baselines, stock, patched
 #>   make bench S=GLOB         some scenarios of bench/scenarios

@@ -71,6 +71,13 @@ int first_broadcast(struct xdp_md *ctx)
 	return bpf_redirect_map(&devs, 0, BPF_F_BROADCAST);
 }
 
+SEC("xdp.frags")
+int first_exclude(struct xdp_md *ctx)
+{
+	sent++;
+	return bpf_redirect_map(&devs, 0, BPF_F_BROADCAST | BPF_F_EXCLUDE_INGRESS);
+}
+
 /* Entry by entry in turn. The frame says which, for mix_program(). */
 SEC("xdp.frags")
 int first_interleave(struct xdp_md *ctx)

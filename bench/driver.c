@@ -451,7 +451,7 @@ static __u64 transmitted(const char *dev)
 
 static unsigned int copies(void)
 {
-	return !strcmp(sc.first, "first_broadcast") ? sc.live : 1;
+	return !strcmp(sc.first, "first_broadcast") || !strcmp(sc.first, "first_exclude") ? sc.live : 1;
 }
 
 static __u64 now(void)

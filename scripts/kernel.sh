@@ -14,11 +14,11 @@ flavour=${1:-patched}
 case $flavour in
 stock) src=$BUILD/linux-stock fragments=(vm) ;;
 patched) src=$TREE fragments=(vm) ;;
-debug) src=$TREE fragments=(vm debug) ;;
+debug | rt) src=$TREE fragments=(vm "$flavour") ;;
 bench-* | tiny-*) src=$BUILD/linux-bench fragments=(vm "${flavour%%-*}") ;;
 uml-*) src=$BUILD/linux-bench fragments=(uml) ;;
 vm-*) src=$BUILD/linux-bench fragments=(vm) ;;
-*) die "FLAVOUR=$flavour is none of stock, patched, debug" "the same with FLAVOUR=patched" ;;
+*) die "FLAVOUR=$flavour is none of stock, patched, debug, rt" "the same with FLAVOUR=patched" ;;
 esac
 lock
 script deps

@@ -30,6 +30,19 @@ for f in $(list_files); do
 		[ -n "$glob" ] || tests+=("$t")
 	done
 done
+# On stock, tests that crash it run at the end, each in a guest of its own
+crashes=()
+if [ "$flavour" = stock ]; then
+	all=("${tests[@]}") tests=()
+	for t in "${all[@]}"; do
+		n=${#crashes[@]}
+		while IFS=$'\t' read -r full _; do
+			# shellcheck disable=SC2254
+			case $full in $t | $t/*) crashes+=("$full") ;; esac
+		done < <(grep "^${t%%/*}/" "$TOP/vm/crash-stock" || true)
+		[ "$n" != ${#crashes[@]} ] || tests+=("$t")
+	done
+fi
 if [ "$flavour" = stock ] && [ -z "$glob" ]; then
 	while read -r t; do
 		case " ${tests[*]} " in
@@ -38,7 +51,7 @@ if [ "$flavour" = stock ] && [ -z "$glob" ]; then
 		esac
 	done < <(awk -F '[\t/]' '/^[a-z].*\t/ { print $1 }' "$TOP/vm/expect-stock" | sort -u)
 fi
-if [ ${#tests[@]} = 0 ]; then
+if [ $((${#tests[@]} + ${#crashes[@]})) = 0 ]; then
 	die "T=$glob matches none of the tests: $(for f in $(list_files); do list_tests "$f"; done | xargs)" \
 	    "make test T=xdp_devmap_mixed"
 fi
@@ -47,7 +60,7 @@ script kernel "$flavour"
 script selftests
 
 limit=900
-[ "$flavour" != debug ] || limit=2400
+case $flavour in debug | rt) limit=2400 ;; esac
 rc=0
 "$TOP/scripts/boot.sh" "$flavour" vm/selftests $limit "${tests[@]}" | grep --line-buffered -v '^\[' || rc=${PIPESTATUS[0]}
 
@@ -57,7 +70,7 @@ read -r passed _ failed _ skipped _ <<<"${totals:-0 passed, 0 failed, 0 skipped}
 if [ -z "$totals" ] || [ "$rc" = 125 ]; then
 	failed=$((failed + 1))
 	echo "not ok - the guest reported no result: panic, hang or time-out; try: make test KVM=0; log: ${console#"$PWD"/}"
-elif [ "$passed" = 0 ] && [ "$failed" = "$(grep -ac '^    not ok .* # no such test$' "$console")" ]; then
+elif [ ${#tests[@]} != 0 ] && [ "$passed" = 0 ] && [ "$failed" = "$(grep -ac '^    not ok .* # no such test$' "$console")" ]; then
 	die "T=$glob matches no subtest of ${tests[*]%%/*}" "make test T='${glob%%/*}'"
 elif { [ "$rc" = 0 ] && [ "$failed" != 0 ]; } || { [ "$rc" != 0 ] && [ "$failed" = 0 ]; }; then
 	failed=$((failed + 1))
@@ -68,6 +81,19 @@ if "$TOP/scripts/log-scan.sh" "$flavour"; then
 else
 	failed=$((failed + 1))
 fi
+# The console must show the recorded signature, and the guest must not finish
+for t in "${crashes[@]}"; do
+	sign=$(awk -F '\t' -v t="$t" '$1 == t { print $2 }' "$TOP/vm/crash-stock")
+	RUN_NAME=stock-crash "$TOP/scripts/boot.sh" stock vm/selftests 120 "$t" >/dev/null 2>&1 || true
+	if grep -qaE "$sign" "$BUILD/run/stock-crash/console" &&
+	   ! grep -qa '^guest: [0-9]* passed' "$BUILD/run/stock-crash/console"; then
+		passed=$((passed + 1))
+		echo "ok - $t # crashed as expected"
+	else
+		failed=$((failed + 1))
+		echo "not ok - $t # did not crash as vm/crash-stock says; log: $BUILD/run/stock-crash/console"
+	fi
+done
 expected=$(grep -ac '^    ok .* # failed as expected$' "$console" || true)
 [ "$expected" = 0 ] || echo "# $expected of the passed failed, as vm/expect-stock says they must"
 echo "$passed passed, $failed failed, $skipped skipped"
