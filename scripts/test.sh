@@ -60,7 +60,7 @@ script kernel "$flavour"
 script selftests
 
 limit=900
-case $flavour in debug | rt) limit=2400 ;; esac
+case $flavour in debug | rt) limit=3300 ;; esac
 rc=0
 "$TOP/scripts/boot.sh" "$flavour" vm/selftests $limit "${tests[@]}" | grep --line-buffered -v '^\[' || rc=${PIPESTATUS[0]}
 
