@@ -172,16 +172,18 @@ prepare() {
 	git -C "$src" rev-parse HEAD >"$src/.obj-$1/check.stamp"
 }
 
-# warnings COMPILER COMMIT FILE: what W=1 says, without line numbers; cached
+# warnings COMPILER COMMIT FILE...: what W=1 says, without line numbers; cached
 warnings() {
-	local cc=$1 commit=$2 file=$3 key log=$BUILD/log/check-$1.log
-	key=$({ git -C "$TREE" rev-parse "$commit^{tree}"; cat "$TOP/config/vm"; compiler_id "$cc"; } |
-		sha256sum | cut -c1-24)-$cc-${file//\//_}
+	local cc=$1 commit=$2 key log=$BUILD/log/check-$1.log
+	shift 2
+	key=$({ git -C "$TREE" rev-parse "$commit^{tree}"; cat "$TOP/config/vm"; compiler_id "$cc"; echo "$@"; } |
+		sha256sum | cut -c1-24)-$cc
 	if [ ! -e "$results/$key" ]; then
 		move_to "$commit" || exit $?
 		prepare "$cc" || exit $?
-		rm -f "$src/.obj-$cc/${file%.c}.o"
-		if ! kmake "$cc" W=1 "${file%.c}.o" >"$log" 2>&1; then
+		(cd "$src/.obj-$cc" && rm -f "${@/%.c/.o}")
+		# all of them, one after the other's errors too
+		if ! kmake "$cc" -k -Otarget W=1 "${@/%.c/.o}" >"$log" 2>&1; then
 			cat "$log"
 			return 1
 		fi
@@ -192,33 +194,37 @@ warnings() {
 	cat "$results/$key"
 }
 
-check_build() { # COMPILER COMMIT PATCH
-	local cc=$1 commit=$2 p=$3 f files
+# check_build COMMIT PATCH: both compilers before the patch, then both after
+# it, so that the work tree only moves forward
+check_build() {
+	local commit=$1 p=$2 f cc files old=()
 	files=$(to_build "$commit")
 	[ -n "$files" ] || return 0
-	: >"$work/new-warnings"
 	for f in $files; do
-		warnings "$cc" "$commit" "$f" >"$work/after" || {
-			bad "$cc W=1 $(name "$p"): $f does not compile" "docs/changing-a-patch.md" "$work/after"
-			return 0
-		}
-		if git -C "$TREE" cat-file -e "$commit^:$f" 2>/dev/null; then
-			warnings "$cc" "$commit^" "$f" >"$work/before"
-		else
-			: >"$work/before"
-		fi
-		comm -13 "$work/before" "$work/after" >>"$work/new-warnings"
+		! git -C "$TREE" cat-file -e "$commit^:$f" 2>/dev/null || old+=("$f")
 	done
-	if [ -s "$work/new-warnings" ]; then
-		bad "$cc W=1 $(name "$p")" "docs/changing-a-patch.md" "$work/new-warnings"
-	else
-		ok "$cc W=1 $(name "$p"): $(echo "$files" | xargs)"
-	fi
+	for cc in gcc clang; do
+		: >"$work/before-$cc"
+		[ ${#old[@]} -eq 0 ] || warnings "$cc" "$commit^" "${old[@]}" >"$work/before-$cc"
+	done
+	for cc in gcc clang; do
+		# shellcheck disable=SC2086
+		if ! warnings "$cc" "$commit" $files >"$work/after-$cc"; then
+			bad "$cc W=1 $(name "$p"): does not compile" "docs/changing-a-patch.md" "$work/after-$cc"
+			continue
+		fi
+		comm -13 "$work/before-$cc" "$work/after-$cc" >"$work/new-warnings"
+		if [ -s "$work/new-warnings" ]; then
+			bad "$cc W=1 $(name "$p")" "docs/changing-a-patch.md" "$work/new-warnings"
+		else
+			ok "$cc W=1 $(name "$p"): $(echo "$files" | xargs)"
+		fi
+	done
 }
 
 # report TOOL COMMIT FILE: what coccicheck or kernel-doc says; cached by content
 report() {
-	local tool=$1 commit=$2 file=$3 key cocci
+	local tool=$1 commit=$2 file=$3 key
 	key=$tool-$(git -C "$TREE" rev-parse "$commit:$file")
 	if [ ! -e "$results/$key" ]; then
 		move_to "$commit" || exit $?
@@ -226,12 +232,12 @@ report() {
 		case $tool in
 		coccicheck)
 			say "# coccicheck $file, about a minute" >&2
-			(cd "$src" && find scripts/coccinelle -name '*.cocci' | sort | while read -r cocci; do
-				grep -q 'virtual report' "$cocci" || continue
-				timeout 120 spatch --very-quiet --no-show-diff -D report --no-includes \
-					--include-headers --cocci-file "$cocci" "$file" 2>/dev/null ||
-					echo "${cocci##*/}" >>"$work/unrun"
-			done) | sed -E 's/:[0-9-]+//g' | sort >"$work/report" ;;
+			# shellcheck disable=SC2016
+			(cd "$src" && find scripts/coccinelle -name '*.cocci' | sort |
+				xargs grep -l 'virtual report' | xargs -P "$JOBS" -I{} sh -c '
+					timeout 120 spatch --very-quiet --no-show-diff -D report --no-includes \
+						--include-headers --cocci-file "$1" "$2" 2>/dev/null || echo "${1##*/}" >>"$3"
+				' sh {} "$file" "$work/unrun") | sed -E 's/:[0-9-]+//g' | sort >"$work/report" ;;
 		sparse)
 			prepare gcc
 			rm -f "$src/.obj-gcc/${file%.c}.o"
@@ -247,7 +253,8 @@ report() {
 	fi
 	sort -u "$results/$key.unrun" "$work/unrun-$tool" 2>/dev/null >"$work/unrun-new" || true
 	mv "$work/unrun-new" "$work/unrun-$tool"
-	cat "$results/$key"
+	# some coccinelle scripts name lines in their text too
+	sed -E 's/\b(lines?) [0-9]+/\1 N/g' "$results/$key" | sort
 }
 
 check_report() { # TOOL COMMIT PATCH
@@ -368,8 +375,7 @@ for c in $commits; do
 	p=$(echo "$all" | sed -n "${n}p")
 	say "# patch $n of $total: $(name "$p")"
 	check_patch "$p"
-	check_build gcc "$c" "$p"
-	check_build clang "$c" "$p"
+	check_build "$c" "$p"
 	check_report coccicheck "$c" "$p"
 	check_report kernel-doc "$c" "$p"
 	! sparse_works || check_report sparse "$c" "$p"
