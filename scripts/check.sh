@@ -358,6 +358,31 @@ check_text() {
 	fi
 }
 
+# check_examples DOCUMENT TEST: what the document's Examples show, the selftest runs,
+# word for word
+check_examples() {
+	local doc=$1 t=tools/testing/selftests/bpf
+	git -C "$TREE" show "$applied:$t/progs/test_$2.c" "$applied:$t/prog_tests/$2.c" 2>/dev/null |
+		tr -s '[:space:]' ' ' >"$work/test-code"
+	git -C "$TREE" show "$applied:$doc" | awk '
+		/^Examples$/ { on = 1 }
+		on && /^[^ ]/ { if (code != "") print code; code = ""; block = 0 }
+		block && NF { $1 = $1; code = code (code == "" ? "" : " ") $0 }
+		on && /^\.\. code-block:: c$/ { block = 1 }
+		END { if (code != "") print code }' >"$work/examples"
+	: >"$work/not-run"
+	while read -r code; do
+		grep -qF -- "$code" "$work/test-code" || printf '%.60s...\n' "$code" >>"$work/not-run"
+	done <"$work/examples"
+	if [ ! -s "$work/examples" ]; then
+		bad "examples of $doc: none found" "scripts/check.sh, check_examples"
+	elif [ -s "$work/not-run" ]; then
+		bad "examples of $doc: not in the selftest $2" "the same text in both" "$work/not-run"
+	else
+		ok "examples of $doc: $(wc -l <"$work/examples"), all in the selftest $2"
+	fi
+}
+
 rm -f "$work"/unrun*
 command -v spatch >/dev/null || die "spatch is missing" "make deps"
 check_numbering
@@ -365,6 +390,7 @@ check_scripts
 check_text
 check_bench
 check_round_trip
+check_examples Documentation/bpf/map_devmap.rst xdp_devmap_doc
 n=0
 commits=$(git -C "$TREE" rev-list --reverse "stock..$applied")
 all=$(for d in $(series); do patches "$d"; done)
