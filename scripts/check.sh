@@ -164,12 +164,16 @@ compiler_id() {
 	esac
 }
 
-# prepare COMPILER: a configured object directory for the commit checked out
+# prepare COMPILER: a configured object directory for the commit checked out. Only
+# what Kconfig reads asks for another configuration; make does the rest.
 prepare() {
-	stamped "$(git -C "$src" rev-parse HEAD)" "$src/.obj-$1/check.stamp" && return 0
+	local state
+	state=$({ git -C "$src" ls-files -s '*Kconfig*'; cat "$TOP/config/vm"; compiler_id "$1"; } |
+		sha256sum | cut -c1-16)
+	stamped "$state" "$src/.obj-$1/check.stamp" && return 0
 	say "# configuring for $1" >&2
 	logged "$BUILD/log/check-$1.log" "cannot configure the kernel for $1" "make check" configure "$1"
-	git -C "$src" rev-parse HEAD >"$src/.obj-$1/check.stamp"
+	printf '%s\n' "$state" >"$src/.obj-$1/check.stamp"
 }
 
 # warnings COMPILER COMMIT FILE...: what W=1 says, without line numbers; cached
