@@ -14,7 +14,7 @@ export QUICK KERNELS WALL PAIRS RUNS PACKETS CACHE_PACKETS BATCH SIZE MODERATION
 
 .DEFAULT_GOAL := help
 .PHONY: help deps tree kernel demo test shell check refresh export clean
-.PHONY: bench bench-report bench-gate bench-save bench-method
+.PHONY: bench bench-report bench-gate bench-save bench-method bench-leave
 
 help:
 	@sed -n 's/^#> \?//p' Makefile
@@ -40,6 +40,7 @@ help:
 #>   make bench-save           copy it there, with plots and docs/results.md
 #>   make bench-report         report, plots and docs/results.md from bench/results
 #>   make bench-method         the method itself against hand-measured figures
+#>   make bench-leave          what deleting a device costs while its frames wait
 #>
 #>   make tree                 build/linux: branches stock and patched
 #>   make refresh              write the commits of build/linux back to series/
@@ -87,6 +88,9 @@ bench-save:
 
 bench-method:
 	@$(SCRIPTS)/bench-method.sh
+
+bench-leave:
+	@$(SCRIPTS)/bench-leave.sh
 
 check: deps
 	@$(SCRIPTS)/check.sh
