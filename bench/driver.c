@@ -64,7 +64,7 @@ struct scenario {
 	enum target sink;
 	char first[32], dev[32], cpu[32];	/* programs; "" for none */
 	unsigned int devs, entries, live, extra;
-	unsigned int flows, train, size, qsize, div;
+	unsigned int flows, train, size, qsize, div, batch;
 	bool hash, gro, overflow, fragments;
 };
 
@@ -572,17 +572,19 @@ static void measure(void)
 {
 	__u64 share_short = 0, share_long = 0, ns;
 	bool invalid = false;
-	unsigned int first;
+	unsigned int first, warm_up;
 	char line[64];
 
 	packets = packets / sc.div ?: 1;
+	batch = sc.batch ?: batch;
+	warm_up = 4 * (batch > 64 ? batch : 64);
 	settle();
 	set_up();
 	if (sc.overflow && !pace) {
 		share_short = count_overflow(batch);
 		share_long = count_overflow(batch + packets);
 	}
-	run(4 * batch);		/* warm-up, here and below: caches, page pool, slabs */
+	run(warm_up);		/* here and below: caches, page pool, slabs */
 	if (pace) {
 		printf("%s ready\n", sc.name);
 		while (fgets(line, sizeof(line), stdin) && sscanf(line, "run %u", &packets) == 1) {
@@ -600,7 +602,7 @@ static void measure(void)
 	}
 
 	settle();
-	run(4 * batch);
+	run(warm_up);
 	mark();
 	first = *phase;
 	run(batch);
@@ -610,7 +612,7 @@ static void measure(void)
 	else
 		check(batch, &invalid);
 	settle();
-	run(4 * batch);
+	run(warm_up);
 	mark();
 	ns = run(batch + packets);
 	mark();
@@ -665,6 +667,7 @@ static void parse(char *args)
 		NUMBER(size);
 		NUMBER(qsize);
 		NUMBER(div);
+		NUMBER(batch);
 		NUMBER(hash);
 		NUMBER(gro);
 		NUMBER(overflow);

@@ -88,9 +88,10 @@ check_round_trip() {
 #   NO_SIGN_OFF / "Missing Signed-off-by": the submitter adds it on export
 #   UNKNOWN_COMMIT_ID: the base has no history to look a Fixes: tag up in
 #   FILE_PATH_CHANGES: asks whether MAINTAINERS covers a new file; get_maintainer
-#       answers that below, for each
+#       answers that below, for each. A file that the base has without a
+#       maintainer is named: its cover letter says who reviews it.
 check_patch() {
-	local p=$1 f out=$work/checkpatch unowned=''
+	local p=$1 f new out=$work/checkpatch unowned='' orphans=''
 	(cd "$TREE" && scripts/checkpatch.pl --strict --no-summary --terse --show-types \
 		--ignore NO_AUTHOR_SIGN_OFF,MISSING_SIGN_OFF,UNKNOWN_COMMIT_ID,FILE_PATH_CHANGES \
 		"$p") >"$out" 2>&1 || true
@@ -98,10 +99,13 @@ check_patch() {
 		skip "checkpatch $(name "$p"): $(grep -m1 'No module' "$out"); make deps"
 		return
 	fi
-	while read -r f; do
+	while read -r new f; do
 		(cd "$TREE" && scripts/get_maintainer.pl --no-git --no-git-fallback --nol --nor -f "$f" 2>/dev/null) </dev/null |
-			grep -q '(maintainer:\|(supporter:' || unowned+=" $f"
-	done < <(sed -n 's,^+++ b/,,p' "$p")
+			grep -q '(maintainer:\|(supporter:' && continue
+		if [ "$new" = new ]; then unowned+=" $f"; else orphans+=" $f"; fi
+	done < <(awk '/^--- / { old = $2 }
+		/^\+\+\+ b\// { print old == "/dev/null" ? "new" : "old", substr($2, 3) }' "$p")
+	[ -z "$orphans" ] || say "# the base names no maintainer for$orphans"
 	[ -z "$unowned" ] || echo "no maintainer for$unowned" >>"$out"
 	if [ -s "$out" ]; then
 		bad "checkpatch --strict $(name "$p")" "docs/changing-a-patch.md" "$out"
