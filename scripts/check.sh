@@ -264,27 +264,54 @@ side_of() {
 		on && (/^ / || substr($0, 1, 1) == side) { print substr($0, 2) }'
 }
 
-# coccicheck SIDE COMMIT FILE: what the kernel's coccinelle scripts say of them; cached
+cocci_key() { echo "cocci-$(sha256sum <"$1" | cut -c1-24)"; }
+
+# What the kernel's coccinelle scripts say of all that is not in the cache yet, each
+# script once for all of it: most of its time is its start
+run_coccicheck() { # COMMIT...
+	local dir=$work/cocci c f side slice key n scripts
+	rm -rf "$dir"
+	mkdir -p "$dir/in" "$dir/out"
+	for c in "$@"; do
+		for f in $(changed "$c"); do
+			case $f in *.[ch]) ;; *) continue ;; esac
+			slice=$dir/slice.${f##*.}
+			for side in - +; do
+				side_of "$side" "$c" "$f" >"$slice"
+				key=$(cocci_key "$slice")
+				[ -e "$results/$key" ] || cp "$slice" "$dir/in/$key.${f##*.}"
+			done
+		done
+	done
+	n=$(find "$dir/in" -type f | wc -l)
+	[ "$n" != 0 ] || return 0
+	scripts=$(cd "$TREE" && find scripts/coccinelle -name '*.cocci' | sort | xargs grep -l 'virtual report')
+	say "# coccicheck: $(echo "$scripts" | wc -l) scripts, $n pieces of code, about $((1 + n * 3 / 60)) minutes" >&2
+	# shellcheck disable=SC2016
+	(cd "$TREE" && echo "$scripts" | xargs -P "$JOBS" -I{} sh -c '
+		timeout 900 spatch --very-quiet --no-show-diff -D report --no-includes \
+			--include-headers --cocci-file "$1" --dir "$2/in" >"$2/out/${1##*/}" 2>/dev/null ||
+			echo "${1##*/}" >>"$2/unrun"
+		' sh {} "$dir")
+	touch "$dir/unrun"
+	for f in "$dir"/in/*; do
+		key=${f##*/}
+		key=${key%.*}
+		{ grep -hF "$f" "$dir"/out/* || true; } | sed -E "s,$f,FILE,g; s/:[0-9-]+//g" | sort >"$dir/report"
+		cp "$dir/unrun" "$results/$key.unrun"
+		mv "$dir/report" "$results/$key"
+	done
+}
+
+# coccicheck SIDE COMMIT FILE: what run_coccicheck has found
 coccicheck() {
 	local file=$3 slice=$work/side.${3##*.} key
 	side_of "$1" "$2" "$file" >"$slice"
-	key=cocci-$(sha256sum <"$slice" | cut -c1-24)
-	if [ ! -e "$results/$key" ]; then
-		say "# coccicheck $file, about 15 seconds" >&2
-		: >"$work/unrun"
-		# shellcheck disable=SC2016
-		(cd "$TREE" && find scripts/coccinelle -name '*.cocci' | sort |
-			xargs grep -l 'virtual report' | xargs -P "$JOBS" -I{} sh -c '
-				timeout 120 spatch --very-quiet --no-show-diff -D report --no-includes \
-					--include-headers --cocci-file "$1" "$2" 2>/dev/null || echo "${1##*/}" >>"$3"
-			' sh {} "$slice" "$work/unrun") | sed -E "s,$slice,$file,g; s/:[0-9-]+//g" | sort >"$work/report"
-		mv "$work/unrun" "$results/$key.unrun"
-		mv "$work/report" "$results/$key"
-	fi
+	key=$(cocci_key "$slice")
 	sort -u "$results/$key.unrun" "$work/unrun-coccicheck" 2>/dev/null >"$work/unrun-new" || true
 	mv "$work/unrun-new" "$work/unrun-coccicheck"
 	# some scripts name lines in their text too
-	sed -E 's/\b(lines?) [0-9]+/\1 N/g' "$results/$key" | sort
+	sed -E "s,^FILE,$file,; s/\b(lines?) [0-9]+/\1 N/g" "$results/$key" | sort
 }
 
 check_report() { # TOOL COMMIT PATCH
@@ -429,6 +456,8 @@ check_round_trip
 check_examples Documentation/bpf/map_devmap.rst xdp_devmap_doc
 n=0
 commits=$(git -C "$TREE" rev-list --reverse "stock..$applied")
+# shellcheck disable=SC2086
+run_coccicheck $commits
 all=$(for d in $(series); do patches "$d"; done)
 total=$(echo "$all" | wc -w)
 for c in $commits; do
